@@ -1,1 +1,1 @@
-"""How fast the arena is: ratios against yardsticks that are measured in the same run."""
+"""Benchmarks of the arena: ratios to yardsticks that are measured in the same run."""

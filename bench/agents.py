@@ -1,4 +1,4 @@
-"""Matches of two files with a function `agent`, beside such matches in kaggle-environments."""
+"""Benchmark of matches between two `agent` files, compared to kaggle-environments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Matches of a championship a second, and what the walls round each client cost a request."""
+"""Benchmark of championships: matches per second, and the cost of isolation per client request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The browser that parts of the benchmark drive."""
+"""Finding the Chromium browser that parts of the benchmark drive."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A class on one server: 50 rooms, in each two clients and a monitor, 750 requests a second."""
+"""Benchmark of a class: 50 rooms of two clients and a monitor, 750 requests per second."""
 
 from __future__ import annotations
 

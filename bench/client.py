@@ -1,4 +1,4 @@
-"""One kept connection to the server that is measured, with as little around it as there is."""
+"""A minimal HTTP client with a persistent connection to the server that is measured."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Turns of Code Battle with two armies that fight, beside the literal reference of the tests."""
+"""Benchmark of Code Battle: turns of two fighting armies, compared to the tests' reference."""
 
 from __future__ import annotations
 

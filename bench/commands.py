@@ -1,4 +1,4 @@
-"""What the start of commands takes, beside the import of click."""
+"""Benchmark of the start-up time of commands, compared to importing click."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Bots that answer at once: `python -m bench.echo lines` and `python -m bench.echo http`.
+"""Bots that reply immediately: `python -m bench.echo lines` and `python -m bench.echo http`.
 
-The web service is all bots of a game: the first part of the path is the name of one.
+The web service serves all bots of a game: the first segment of the path is the bot's name.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Rounds of End of Codes, mostly attacks, beside the dictionary reference of the tests."""
+"""Benchmark of End of Codes: rounds, mostly of attacks, compared to the tests' dict reference."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random games through PettingZoo's AEC interface, beside games of PettingZoo itself."""
+"""Benchmark of PettingZoo's AEC interface: random games, compared to PettingZoo's own games."""
 
 from __future__ import annotations
 

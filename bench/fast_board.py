@@ -1,4 +1,4 @@
-"""Random games in one process: FastBoard beside OpenSpiel and python-chess."""
+"""Benchmark of FastBoard: random games in one process, compared to OpenSpiel and python-chess."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random battles of Hexagon on size 5, beside random games of python-chess and ataxx."""
+"""Benchmark of Hexagon: random battles on size 5, compared to games of python-chess and ataxx."""
 
 from __future__ import annotations
 

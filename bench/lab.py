@@ -1,4 +1,4 @@
-"""A match asked again, beside the thinking of the bot; comparisons, beside matches by cw play."""
+"""Benchmark of the lab: `cw replay ask` vs. the bot's thinking, comparisons vs. `cw play`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A whole match between two processes of game_ai.py, beside bare round trips and a plain server."""
+"""Benchmark of a whole match of two game_ai.py processes vs. round trips and a plain server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Turns of Paint on 20x20, beside the plain reference of the tests."""
+"""Benchmark of Paint: turns on 20x20, compared to the tests' plain reference."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Circuit Wars as a plain Flask app on Flask's development server: `python -m bench.plain_server`.
 
-It stands in for the server of the original assignment: the same routes and documents, but only one
-match, without rooms, time-outs, ETags, limits, or checks of who asks.
+It stands in for the original assignment's server: the same routes and JSON, but only one match,
+without rooms, timeouts, ETags, limits, or checks of the caller.
 """
 
 from __future__ import annotations

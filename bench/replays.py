@@ -1,4 +1,4 @@
-"""Sizes of replays of real matches, plain and packed, beside those with every frame whole."""
+"""Benchmark of replay sizes: real matches, plain and packed, vs. replays with every frame whole."""
 
 from __future__ import annotations
 

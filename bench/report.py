@@ -1,4 +1,4 @@
-"""The rows as a page or a table for the terminal, as a table for the documentation, and as JSON."""
+"""Benchmark reports: a page or a table for the terminal, a table for the docs, and JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every part of the benchmark gives: rows of figures, each beside its yardstick."""
+"""Result rows of the benchmark: measured values, each next to its yardstick."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The server that is measured, in a process of its own: `python -m bench.server`."""
+"""The server that is measured, in a separate process: `python -m bench.server`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Bots of Hexagon that take their time, and answers to `GET /health`: `python -m bench.slow_bots`.
+"""Bots of Hexagon that reply slowly, and to `GET /health`: `python -m bench.slow_bots`.
 
-Whatever stands before the paths of a bot's requests is another bot's address: below `/hang` nothing
-is answered.
+Each prefix of the paths of a bot's requests is the base URL of another bot; requests below `/hang`
+get no response in time.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""GET /status, beside fixed bytes of the same length and a plain Flask development server."""
+"""Benchmark of GET /status vs. fixed bytes of equal length and Flask's development server."""
 
 from __future__ import annotations
 

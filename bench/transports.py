@@ -1,4 +1,4 @@
-"""Matches over pipes and over HTTP, beside bare round trips with the same bots."""
+"""Benchmark of matches over pipes and HTTP, compared to bare round trips with the same bots."""
 
 from __future__ import annotations
 

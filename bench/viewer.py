@@ -1,4 +1,4 @@
-"""Replays in Chromium: the first picture after the data, and a random turn of a large replay."""
+"""Benchmark of replays in Chromium: first rendering, and random turns of a large replay."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The workshop in Chromium: Run to the first picture, a key to the disk, and Stop."""
+"""Benchmark of the workshop in Chromium: Run to the first rendering, key to disk, and Stop."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from cw.version import packages_expected
 
 
 def main() -> None:
-    """Run the command line; while it is still loading, Ctrl-C ends it at once."""
+    """Run the command line; while it is still loading, Ctrl-C ends it immediately."""
     leave_at_once()
     with packages_expected():
         from cw.cli import main as command_line  # noqa: PLC0415

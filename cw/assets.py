@@ -1,4 +1,4 @@
-"""Locations of non-Python files, and of the modules that clients import."""
+"""Locations of data files, and of the modules that clients import."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ CLIENT_MODULES: Final = (
     "games/circuit_wars/__init__.py",
     "games/circuit_wars/board.py",
 )
-"""`cw.game`, which clients of Circuit Wars import, and every module of this package it imports."""
+"""`cw.game`, which Circuit Wars clients import, and all modules of this package it imports."""
 
 
 def is_checkout() -> bool:
-    """Return whether the files are in a checkout, for editing, and not in an installed wheel."""
+    """Return whether the files are in an editable checkout, not in an installed wheel."""
     return not (PACKAGE / "_assets").exists()
 
 
 def asset(name: str) -> Path:
-    """Return the path of an asset: `static`, `templates`, `docs`, `game_ai.py` and the like."""
+    """Return the path of an asset, such as `static`, `templates`, `docs` or `game_ai.py`."""
     packed = PACKAGE / "_assets" / name
     return packed if packed.exists() else PACKAGE.parent / name
 

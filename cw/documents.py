@@ -1,7 +1,7 @@
-"""Decodes documents into typed values, safely from any thread: JSON, TOML, cells of spreadsheets.
+"""Thread-safe, bounded decoding of JSON and TOML into typed values, and safe spreadsheet cells.
 
 msgspec analyses a type on first use, and caches the result before it is complete: a second thread
-that decodes the same type at that moment crashes the process. So types are analysed here, under a
+that decodes the same type at that time crashes the process. So types are analysed here, under a
 lock.
 """
 
@@ -24,7 +24,7 @@ LEARNING: Final = threading.Lock()
 
 
 def learn(kind: Any) -> None:
-    """Make a type safe to decode in any thread."""
+    """Make a type safe to decode from any thread."""
     if kind not in LEARNED:
         with LEARNING:
             msgspec.json.Decoder(kind)
@@ -32,7 +32,7 @@ def learn(kind: Any) -> None:
 
 
 def decode(data: bytes | str, kind: type[T]) -> T:
-    """Decode JSON like msgspec; raise its DecodeError if invalid."""
+    """Decode JSON as msgspec does; raise its DecodeError if the data is invalid."""
     learn(kind)
     try:
         return msgspec.json.decode(data, type=kind)
@@ -43,7 +43,7 @@ def decode(data: bytes | str, kind: type[T]) -> T:
 
 
 def convert(value: Any, kind: type[T], *, strict: bool = True, str_keys: bool = False) -> T:
-    """Convert a document to a type like msgspec; raise its errors."""
+    """Convert built-in values to a type as msgspec does; raise its errors."""
     learn(kind)
     return msgspec.convert(value, kind, strict=strict, str_keys=str_keys)
 
@@ -51,13 +51,13 @@ def convert(value: Any, kind: type[T], *, strict: bool = True, str_keys: bool = 
 CELL: Final = re.compile(r'((?:^|[;,\t\r\n])[;,\s"]*)([=+\-@\uff1d\uff0b\uff0d\uff20]?)')
 """What may precede a cell, and the character that would make it a formula, full-width or not.
 
-Any separator in a text may begin a cell: spreadsheets use their country's, often a semicolon, or
-several at once.
+Any separator in a text may start a cell: spreadsheets use their locale's, often a semicolon, or
+several of them.
 """
 
 
 def harmless(value: Any) -> Any:
-    """Return a value in which a spreadsheet finds no formula, whatever its cell separator.
+    """Return a value that no spreadsheet reads as a formula, whatever its cell separator.
 
     >>> [harmless(value) for value in ("=1+1", "x; =1+1", "x - 1; y", -1)]
     ["'=1+1", "x; '=1+1", 'x - 1; y', -1]
@@ -68,16 +68,16 @@ def harmless(value: Any) -> Any:
 
 
 MOST_PARTS: Final = 4
-"""Parts of a key: `settings.boards.options.size`."""
+"""Maximum number of parts in a key, such as the four in `settings.boards.options.size`."""
 
 MOST_DIGITS: Final = 20
-"""Digits of a number; 64-bit integers have up to 20."""
+"""Maximum number of digits in a number; 64-bit integers have up to 20."""
 
 MOST_VALUES: Final = 20_000
-"""Keys, tables and lists per file. Each takes up to 4 KB of memory."""
+"""Maximum number of keys, tables and lists per file. Each takes up to 4 KB of memory."""
 
 DEEPEST: Final = 8
-"""Nesting of lists and inline tables."""
+"""Maximum nesting depth of lists and inline tables."""
 
 TOKEN: Final = re.compile(
     r"""
@@ -98,7 +98,7 @@ TOKEN: Final = re.compile(
     """,
     re.VERBOSE,
 )
-"""Strings and comments are tokens of their own, so that their contents are not scanned."""
+"""Strings and comments are separate tokens, so that their contents are not scanned."""
 
 LONG_NUMBER: Final = re.compile(
     rf"0[xob](?:_?[0-9A-Fa-f]){{{MOST_DIGITS + 1}}}|(?:[0-9]_?){{{MOST_DIGITS + 1}}}"
@@ -106,7 +106,7 @@ LONG_NUMBER: Final = re.compile(
 
 
 def read_toml(file: Path, largest: int) -> dict[str, Any]:
-    """Parse a file of at most `largest` bytes; otherwise raise UsageError with its name."""
+    """Parse a file of at most `largest` bytes; raise UsageError with its name if that fails."""
     try:
         with file.open("rb") as source:
             return parse_toml(source.read(largest + 1), largest)
@@ -133,9 +133,9 @@ def parse_toml(data: bytes, largest: int) -> dict[str, Any]:
 
 
 def check_bounds(text: str) -> None:
-    """Raise UsageError if a text would take too much to parse.
+    """Raise UsageError if parsing a text would take too much time or memory.
 
-    Nothing after an unterminated string is checked: the parser stops there too.
+    Text after an unterminated string is not checked: the parser stops there too.
     """
     parts = values = depth = 0
     before = ""

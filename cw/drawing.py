@@ -60,7 +60,7 @@ class Stroke(msgspec.Struct, frozen=True, gc=False):
 
 
 class Text(msgspec.Struct, frozen=True, gc=False):
-    """One line of printable text, whose capitals are vertically centred at `y`."""
+    """One line of printable text; its capital letters are vertically centred at `y`."""
 
     x: float
     y: float
@@ -75,7 +75,7 @@ Shape = Rectangle | Polygon | Circle | Stroke | Text
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Shapes that are scaled, then moved together: their (0, 0) is at (`x`, `y`) of the sheet."""
+    """Shapes with a common scale and position: their (0, 0) is at (`x`, `y`) of the sheet."""
 
     shapes: tuple[Shape, ...]
     x: float = 0.0
@@ -85,7 +85,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """A whole picture, with lengths in pixels; `title` is a one-line description."""
+    """A whole image, with lengths in pixels; `title` is a one-line description."""
 
     width: int
     height: int
@@ -104,12 +104,12 @@ COLOURS: Final = (
     ("#8c1c1c", "#ff8d86"),
     ("#5546b0", "#b9abff"),
 )
-"""The colours of players, each for a light and for a dark background."""
+"""The players' colours, each for a light and for a dark background."""
 
 
 @dataclass(frozen=True, slots=True)
 class Inks:
-    """The colours of everything but players."""
+    """The colours of everything except players."""
 
     ground: str
     ink: str
@@ -119,7 +119,7 @@ class Inks:
     glow: str
     death: str
     letter: str
-    """The colour of letters on a player's colour."""
+    """The colour of letters on top of a player's colour."""
 
 
 LIGHT: Final = Inks(
@@ -144,7 +144,7 @@ def inks(dark: bool) -> Inks:
 
 
 def colour_of(seat: int, dark: bool) -> str:
-    """Return the colour of the player in a seat; seat -1 is nobody."""
+    """Return the colour of the player in a seat; -1 means no player."""
     return inks(dark).muted if seat < 0 else COLOURS[seat % len(COLOURS)][dark]
 
 
@@ -155,7 +155,7 @@ def letter_of(seat: int) -> str:
 
 
 def mark_of(seat: int, middle: Point, r: float, fill: str, opacity: float = 1.0) -> Shape:
-    """Return the mark of the player in a seat around a point; `r` is half its size."""
+    """Return the mark of the player in a seat, centred at a point; `r` is half its size."""
     x, y = middle
     kind = seat % len(COLOURS)
     if kind == DISC:
@@ -166,7 +166,7 @@ def mark_of(seat: int, middle: Point, r: float, fill: str, opacity: float = 1.0)
 
 
 def bar(width: float, height: float) -> tuple[Point, ...]:
-    """Return the corners of a rectangle around (0, 0), of half a width and half a height."""
+    """Return the corners of a rectangle around (0, 0), given half its width and half its height."""
     return ((-width, -height), (width, -height), (width, height), (-width, height))
 
 
@@ -191,19 +191,22 @@ MARKS: Final = (
     bar(1.1, 0.5),
     bar(0.5, 1.1),
 )
-"""The corners of the marks around (0, 0), none for circles; diamonds and X have other meanings."""
+"""The corners of the marks around (0, 0), none for circles.
+
+Diamonds and X are not used, as they have other meanings.
+"""
 
 
 LARGEST_SIDE: Final = 4096
-"""Maximum cells in a row or a column of a board."""
+"""Maximum number of cells in a row or a column of a board."""
 
 BEFORE: Final = 3
-"""Number of earlier frames in a scene: trails and crosses fade over that many."""
+"""Number of earlier frames in a scene; trails and crosses fade over that many frames."""
 
 MOST_PLAYERS: Final = 1000
 
 STILL: Final = (960, 96)
-"""The longer side of the board of a still, and the maximum cell size, in pixels."""
+"""The longer side of the board in a still image, and the maximum cell size, in pixels."""
 
 MARGIN: Final = 16
 """The margin of a board in pixels."""
@@ -218,7 +221,7 @@ T = TypeVar("T")
 
 
 class DrawnPlayer(msgspec.Struct, frozen=True):
-    """A player, by the game's own number or id, and by the name of its bot."""
+    """A player, with the game's own number or id and the name of its bot."""
 
     player: Key
     name: str
@@ -235,7 +238,7 @@ class Picture(Generic[F]):
 
     draw: Callable[[Scene[F]], Iterator[Shape]]
     scores: Callable[[Scene[F]], Sequence[int]]
-    """Returns the score of every seat for the caption."""
+    """Returns each seat's score for the caption."""
 
     counted: tuple[str, str]
     """The unit of the scores, singular and plural; "" if the game shows no scores."""
@@ -247,23 +250,23 @@ class Picture(Generic[F]):
 
 @dataclass(frozen=True, slots=True)
 class Scene(Generic[F]):
-    """The frame after `turn` turns, and the turns and frames before it."""
+    """The frame after `turn` turns, together with the replay's turns and the frames before it."""
 
     picture: Picture[F]
     players: tuple[DrawnPlayer, ...]
     turn: int
     turns: Sequence[Mapping[str, Any]]
-    """All turns of the replay, as they are in the document."""
+    """All turns of the replay, as in its document."""
 
     frame: F
     past: tuple[F, ...]
-    """The preceding frames, the latest first, at most BEFORE."""
+    """The preceding frames, the latest first; at most BEFORE."""
 
     scale: float
     """The size of a cell in pixels."""
 
     index: Mapping[str, int] = field(repr=False)
-    """Player as text -> the number of its seat."""
+    """Player, as text, -> seat number."""
 
     @property
     def inks(self) -> Inks:
@@ -272,11 +275,11 @@ class Scene(Generic[F]):
 
     @property
     def actions(self) -> Mapping[str, Any]:
-        """The actions, by player, of the turn that led to this frame; none at the start."""
+        """The actions, by player, of the turn that led to this frame; empty at the start."""
         return self.turns[self.turn - 1]["actions"] if self.turn else {}
 
     def seat(self, player: Key) -> int:
-        """Return the number of a player's seat, -1 if there is no such player."""
+        """Return a player's seat number, or -1 if there is no such player."""
         return self.index.get(str(player), -1)
 
     def colour(self, seat: int) -> str:
@@ -285,13 +288,13 @@ class Scene(Generic[F]):
 
 
 def counts(scene: Scene[Any], owners: Iterable[Key]) -> list[int]:
-    """Return how many things each player owns, given the owner of each thing."""
+    """Return how many things each player owns, given each thing's owner."""
     owned = Counter(map(scene.seat, owners))
     return [owned[seat] for seat in range(len(scene.players))]
 
 
 def fitting(extent: tuple[float, float], pixels: int, largest: int) -> float:
-    """Return the size of a cell in pixels, at most `largest`, for a board of about `pixels`.
+    """Return the cell size in pixels, at most `largest`, for a board of about `pixels` pixels.
 
     It is an integer, for sharp edges, unless it is less than 1.
     """
@@ -300,7 +303,7 @@ def fitting(extent: tuple[float, float], pixels: int, largest: int) -> float:
 
 
 def understood(value: Any, kind: type[T]) -> T | None:
-    """Convert an action to a type; None if that fails, as refused actions may be anything."""
+    """Convert an action to a type; None if that fails, as rejected actions may be anything."""
     try:
         return documents.convert(value, kind)
     except msgspec.ValidationError:
@@ -311,17 +314,17 @@ LETTERED: Final = 6
 """The minimum radius of a disc with a letter, in pixels."""
 
 MARKED: Final = 3
-"""The minimum radius, in pixels, at which the shapes of marks are distinguishable."""
+"""The minimum radius, in pixels, at which the marks can be distinguished."""
 
 GRIDDED: Final = 5
-"""The minimum size of a cell with grid lines, in pixels."""
+"""The minimum cell size for grid lines, in pixels."""
 
 TICK: Final = 11
 """The font size of the numbers around a board, in pixels."""
 
 
 def disc(scene: Scene[Any], seat: int, middle: Point, r: float) -> Iterator[Shape]:
-    """Yield a disc with its player's letter, or with the player's mark if it is too small."""
+    """Yield a disc with its player's letter, or with the player's mark if the disc is too small."""
     fill = scene.colour(seat)
     pixels = scene.scale * r
     if seat >= 0 and MARKED <= pixels < LETTERED:
@@ -361,7 +364,7 @@ def cross(
 
 
 def arrow(start: Point, end: Point, width: float, fill: str, broken: bool) -> Iterator[Shape]:
-    """Yield a line, dashed if `broken`, with a head at its end."""
+    """Yield the lines of an arrow, dashed if `broken`, with a head at its end."""
     (x, y), (to_x, to_y) = start, end
     angle, length = atan2(to_y - y, to_x - x), hypot(to_x - x, to_y - y)
     head = width * 3
@@ -400,7 +403,7 @@ def axes(scene: Scene[Any], columns: int, rows: int) -> Iterator[Shape]:
 
 
 def step_of(scale: float) -> int:
-    """Return the number of cells between two numbers around the board."""
+    """Return the step between consecutive numbers around the board, in cells."""
     return next((step for step in (1, 2, 5, 10, 20, 50, 100) if step * scale >= 22), 200)
 
 
@@ -422,10 +425,10 @@ TERMINAL_WALL: Final = "grey30"
 
 
 def color(number: int) -> str:
-    """Return the style of a player by the number of its seat."""
+    """Return the style of a player, given the seat number."""
     return COLORS[number % len(COLORS)]
 
 
 def letter(number: int) -> str:
-    """Return the letter of a player by the number of its seat; after Z it starts again."""
+    """Return the letter of a player, given the seat number; after Z the letters repeat."""
     return chr(ord("A") + number % 26)

@@ -1,4 +1,4 @@
-"""All errors that the arena raises deliberately; strangers' text is made visible in them."""
+"""All errors that the arena raises deliberately, and safe display of untrusted text in messages."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from typing import Any, Final, Literal, TextIO, TypeAlias
 FaultKind: TypeAlias = Literal[
     "startup", "disconnected", "timeout", "crashed", "malformed", "illegal", "oversize"
 ]
-"""What a player can do wrong."""
+"""The kinds of faults that a player can commit."""
 
 LONGEST: Final = 60
-"""Maximum characters of a value quoted in a message."""
+"""Maximum length of a value quoted in a message, in characters."""
 
 _shortened = Repr()
 _shortened.maxstring = _shortened.maxlong = _shortened.maxother = LONGEST
 
 
 def short(value: Any) -> str:
-    """Return a value for use in a message, cut however large or deeply nested it is."""
+    """Return a value as text for a message, truncated however large or deeply nested it is."""
     text = _shortened.repr(value)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
 
 
 def choices(name: str, names: Iterable[str]) -> str:
-    """Return the valid choices in place of an unknown name: the nearest match first, then all.
+    """Return the valid choices, for a message about an unknown name: the nearest match, then all.
 
     >>> choices("hexgon", ["paint", "hexagon"])
     'did you mean hexagon? There are: paint, hexagon'
@@ -40,7 +40,7 @@ def choices(name: str, names: Iterable[str]) -> str:
 
 
 class ArenaError(Exception):
-    """Invalid input; the message says what, why and how to fix it."""
+    """Invalid input; the message says what is wrong, why, and how to fix it."""
 
 
 class ProtocolError(ArenaError):
@@ -53,9 +53,9 @@ class IllegalAction(ArenaError):
     def __init__(
         self, message: str, kind: FaultKind = "illegal", expected: str = "", actual: str = ""
     ) -> None:
-        """Create the error; `kind` is for rule books where such an action is another fault.
+        """Create the error; `kind` is for rule books in which such an action is a different fault.
 
-        `expected` and `actual` are what reports compare, where the rule book has them.
+        `expected` and `actual` are values that reports compare, if the rule book defines them.
         """
         super().__init__(message)
         self.kind = kind
@@ -64,7 +64,7 @@ class IllegalAction(ArenaError):
 
 
 class OutOfTurn(IllegalAction):
-    """An action by a player who does not owe one now."""
+    """An action by a player who does not owe one at this time."""
 
 
 class UsageError(ArenaError):
@@ -76,11 +76,11 @@ class CapacityError(ArenaError):
 
 
 class QuotaError(CapacityError):
-    """A request that is valid but cannot be served now: the caller's quota is used up."""
+    """A request that is valid but cannot be served now: the caller's quota is exhausted."""
 
 
 class Failure(ArenaError):
-    """Something we rely on has failed: a worker, a disk, a program on this machine."""
+    """Something the arena relies on has failed: a worker, a disk, a program on this host."""
 
 
 class UnfitProgram(UsageError):
@@ -88,7 +88,7 @@ class UnfitProgram(UsageError):
 
 
 class Abandoned(ArenaError):
-    """A match that ended without a result because somebody left or stopped it."""
+    """A match that ended without a result because a player left or the match was stopped."""
 
 
 class MatchChanged(ArenaError):
@@ -135,7 +135,7 @@ def visible(text: str) -> str:
 
 
 def escape_unencodable(stream: TextIO) -> None:
-    """Make a stream escape characters that its encoding lacks, instead of raising.
+    """Make a stream escape characters that its encoding lacks, instead of raising an error.
 
     On Windows, standard output redirected to a file or pipe uses the regional code page.
     """

@@ -1,4 +1,4 @@
-"""What other packages add to the arena, by entry points: games, commands and so on."""
+"""Extensions from other packages, found by entry points: games, commands and so on."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    # Its import takes longer than that of most commands: it is loaded when somebody asks.
+    # Importing it takes longer than most commands, so it is loaded only on demand.
     from importlib.metadata import EntryPoint
 
 
 def extensions(group: str) -> tuple[EntryPoint, ...]:
-    """Return the entry points of a group, by name, then by package."""
+    """Return the entry points of a group, sorted by name, then by package."""
     return _known(group, tuple(sys.path))
 
 
 def extension(group: str, name: str) -> Any:
     """Load the first extension of that name in a group; None if there is none.
 
-    None too if its package was installed once, and its modules have moved since.
+    Also None if its package is still registered, but its modules have been moved.
     """
     point = next((point for point in extensions(group) if point.name == name), None)
     try:
@@ -30,7 +30,7 @@ def extension(group: str, name: str) -> Any:
 
 
 def source_of(point: EntryPoint) -> tuple[str, str]:
-    """Return the name and the version of the package that has an entry point."""
+    """Return the name and version of the package that defines an entry point."""
     return (point.dist.name, point.dist.version) if point.dist else ("a package", "without version")
 
 

@@ -20,18 +20,18 @@ PAUSES: Final = (0.01, 0.05, 0.2, 0.7) if sys.platform == "win32" else ()
 """Seconds to wait between attempts to replace or remove a file."""
 
 BY_DESCRIPTOR: Final = os.open in os.supports_dir_fd and os.scandir in os.supports_fd
-"""Whether files can be opened relative to an open folder; Windows cannot."""
+"""Whether files can be opened relative to an open folder; not supported on Windows."""
 
 NO_FOLLOW: Final[int] = getattr(os, "O_NOFOLLOW", 0)
 FOLDER: Final[int] = os.O_RDONLY | NO_FOLLOW | getattr(os, "O_DIRECTORY", 0)
-# Non-blocking: otherwise opening a pipe in place of a file would hang.
+# Non-blocking, as opening a pipe in place of a file would hang otherwise.
 FILE: Final[int] = (
     os.O_RDONLY | NO_FOLLOW | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 )
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write a file atomically: nobody sees part of it, not even after a power cut.
+    """Write a file atomically: no reader sees part of it, not even after a power failure.
 
     Any number of writers may write it at the same time; the last one wins. If it cannot be written,
     raises Failure and leaves the file unchanged.
@@ -50,7 +50,7 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 def insist(change: Callable[[], object]) -> None:
-    """Replace or remove a file, retrying on Windows for a second; raise OSError if refused.
+    """Replace or remove a file, on Windows with retries for a second; raise OSError if refused.
 
     Windows refuses while another program reads the file or scans it for viruses.
     """
@@ -73,7 +73,7 @@ def make_folder(path: Path) -> None:
 
 
 def leads_out(name: str) -> bool:
-    """Return whether a name is not a relative path, or escapes the folder it is relative to.
+    """Return whether a name is not a relative path, or leaves the folder it is relative to.
 
     >>> [leads_out(name) for name in ("src/bot.py", "/etc/passwd", "src/../../bot.py")]
     [False, True, True]
@@ -83,8 +83,8 @@ def leads_out(name: str) -> bool:
 
 
 def is_link(place: Path) -> bool:
-    """Return whether a file or folder is a link, or a junction (which only Windows has)."""
-    # Links in the folders above do not count.
+    """Return whether a file or folder is a symbolic link, or a junction (only on Windows)."""
+    # Links in the parent folders do not count.
     real, above = os.path.realpath(place), os.path.realpath(place.parent)
     return place.is_symlink() or os.path.normcase(real) != os.path.normcase(Path(above, place.name))
 
@@ -92,23 +92,23 @@ def is_link(place: Path) -> bool:
 class OpenFolder:
     """An open folder whose files are resolved from its descriptor, never through a link.
 
-    So nobody who changes the folder meanwhile can swap in a file from elsewhere for one that was
-    checked. Without folder descriptors, the real path of what is opened is compared instead.
-    All methods raise OSError for a name that leaves the folder or passes through a link.
+    So even a concurrent change of the folder cannot replace a file that was checked by a file from
+    elsewhere. Without folder descriptors, the real path of what is opened is compared instead. All
+    methods raise OSError for a name that leaves the folder or passes through a link.
     """
 
     def __init__(self, path: Path, descriptor: int | None) -> None:
-        """Take over a folder from `open_folder`."""
+        """Wrap a folder opened by `open_folder`."""
         self.path = path
         self._descriptor = descriptor
 
     def scan(self, name: str = "") -> list[tuple[str, os.stat_result]]:
-        """Return the names in a subfolder ("" for the folder itself), each with its status."""
+        """Return the names in a subfolder ("" for the folder itself), each with its stat result."""
         with self._folder(parts_of(name)) as place, os.scandir(place) as scanned:
             return [(item.name, item.stat(follow_symlinks=False)) for item in scanned]
 
     def status(self, name: str) -> os.stat_result:
-        """Return the status of a file, a folder, or the link itself."""
+        """Return the stat result of a file, a folder, or the link itself."""
         with self._parent(name) as (folder, last):
             return os.stat(last, dir_fd=folder, follow_symlinks=False)
 
@@ -138,7 +138,7 @@ class OpenFolder:
 
     @contextmanager
     def _parent(self, name: str) -> Iterator[tuple[int | None, str]]:
-        """Yield the arguments for `os.open`: the descriptor of a name's folder, and the rest."""
+        """Yield the arguments for `os.open`: the parent folder's descriptor, and the file name."""
         *folders, last = parts_of(name) or [os.curdir]
         with self._folder(folders) as place:
             if isinstance(place, int):
@@ -164,7 +164,7 @@ class OpenFolder:
 
 @contextmanager
 def open_folder(path: Path) -> Iterator[OpenFolder]:
-    """Open a folder until the end of the block; raise OSError if impossible."""
+    """Keep a folder open until the end of the block; raise OSError if that is impossible."""
     place = path.resolve(strict=True)
     if not BY_DESCRIPTOR:
         yield OpenFolder(place, None)

@@ -1,4 +1,4 @@
-"""The names that students' programs import: the time limit of a turn, and a trial board."""
+"""The names that students' programs import: a turn's time limit, and a board for trying moves."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Board:
 
     @classmethod
     def from_status(cls, document: Mapping[str, Any]) -> Board:
-        """Return the board of a status document; raise ProtocolError if it has none."""
+        """Return the board from a status document; raise ProtocolError if it has none."""
         try:
             squares = tuple(tuple(int(square) for square in row) for row in document["board"])
         except (KeyError, TypeError, ValueError):
@@ -66,7 +66,7 @@ class Board:
         return list(board.scores(self._squares))
 
     def is_occupied(self, x: int, y: int) -> int:
-        """Return the player who owns the square: 1 or 2, 0 for nobody."""
+        """Return the player who owns the square: 1 or 2, or 0 if it has no owner."""
         return board.owner(self._squares[self._on_board(Move(x, y, "top")).y][x])
 
     def has_border(self, x: int, y: int, border: str) -> bool:
@@ -87,7 +87,7 @@ class Board:
         return [(move.x, move.y, move.border) for move in board.free_moves(self._squares)]
 
     def add_border(self, x: int, y: int, border: str, player: int) -> None:
-        """Draw a free segment for a player, who takes the area that it closes.
+        """Draw a free segment for a player, who gets the area that it closes.
 
         Raises IllegalAction if the segment is not free, or if there is no such player.
         """

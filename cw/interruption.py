@@ -1,4 +1,4 @@
-"""Ctrl-C, and the signals that end a command the same way."""
+"""Ctrl-C, and the signals that end a command in the same way."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ENDING: Final = ("SIGTERM", "SIGHUP", "SIGBREAK")
 
 
 def leave_at_once() -> None:
-    """Make Ctrl-C and equivalent signals end this process silently.
+    """Make Ctrl-C and equivalent signals end this process immediately and silently.
 
     Used while a command is loading: there is nothing to clean up yet, and an exception raised in
     the middle of an import would be reported as an import failure, or lost.
@@ -30,10 +30,10 @@ def _leave(*_: object) -> None:
 
 
 def end_as_interrupted() -> None:
-    """Make termination signals end this process as Ctrl-C does, with everything it has started.
+    """Make termination signals end this process, and everything it has started, as Ctrl-C does.
 
-    These are SIGTERM, the end of the terminal (SIGHUP), and on Windows Ctrl-Break. Signals that a
-    shell made us ignore, as it does with SIGINT for background jobs, stay ignored.
+    These are SIGTERM, the end of the terminal (SIGHUP), and on Windows Ctrl-Break. Signals that the
+    shell has set to be ignored, such as SIGINT for background jobs, stay ignored.
     """
     for number in _numbers(*ENDING):
         if signal.getsignal(number) in {signal.SIG_DFL, _leave}:
@@ -42,7 +42,7 @@ def end_as_interrupted() -> None:
     if sys.platform != "win32" and ignored:
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     if ignored or signal.getsignal(signal.SIGINT) is _leave:
-        # asyncio shuts its tasks down cleanly only for the default handler.
+        # asyncio shuts its tasks down cleanly only if the default handler is installed.
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 

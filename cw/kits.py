@@ -1,8 +1,8 @@
-"""The bot kits: what each language needs, and creating a bot from a kit.
+"""The bot kits: languages and their requirements, and new bots from a kit.
 
-`sample_bots/<game>/<language>/` holds the files specific to a game. Files shared by several kits
-are kept once, in `sample_bots/shared/`; `files` lists the contents of a whole kit. A game from
-another package may bring `kits/<language>/` in its folder; if it has none, its bots start from
+`sample_bots/<game>/<language>/` contains the files specific to a game. Files shared by several kits
+are stored once, in `sample_bots/shared/`; `files` lists the contents of a whole kit. A game from
+another package may provide `kits/<language>/` in its folder; if it has none, its bots start from
 `sample_bots/default/`, which play any game by the default protocol.
 """
 
@@ -26,7 +26,7 @@ NO_GAMES = (SHARED, DEFAULT)
 WEB_SERVICES = ("code-battle", "end-of-codes", "hexagon")
 """The games whose bots are web services."""
 BUILT = ("bot", "bot.jar")
-"""Build products that may be found beside a bot's sources."""
+"""Build products that may be found next to a bot's sources."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Language:
     """Files below SHARED that belong to the kits of WEB_SERVICES."""
 
     def missing(self) -> list[str]:
-        """List what this machine lacks to build and run bots."""
+        """List the programs and headers for building and running bots that this host lacks."""
         programs = [name for name in self.programs if shutil.which(name) is None]
         return programs + [name for name in self.headers if not (INCLUDES / name).exists()]
 
@@ -139,7 +139,7 @@ COMPILED: Mapping[str, str] = {".c": "c", ".cpp": "cpp", ".go": "go", ".java": "
 
 
 def how_to_build(source: Path) -> str:
-    """Return what to type before a source file's bot can run; "" if it runs as is.
+    """Return how to build a source file's bot before it can run; "" if no build is needed.
 
     Java runs single-file programs directly.
 
@@ -164,7 +164,7 @@ def quoted(argument: str) -> str:
 
 
 def games() -> list[str]:
-    """List the games that have kits: ours, then those of other packages."""
+    """List the games that have kits: built-in games first, then those of other packages."""
     folders = [
         each for each in asset("sample_bots").iterdir() if each.name not in (SHARED, DEFAULT)
     ]
@@ -175,7 +175,7 @@ def games() -> list[str]:
 
 
 def kits_of(game: str) -> dict[str, Path]:
-    """Return the game-specific folders of a game's kits, by language; {} if it has none."""
+    """Return the game-specific kit folders by language; {} if the game has none."""
     own = asset("sample_bots") / game
     if own.is_dir():
         return folders_in(own)
@@ -188,7 +188,7 @@ def kits_of(game: str) -> dict[str, Path]:
 
 
 def folders_in(place: Path) -> dict[str, Path]:
-    """Return the language folders within a folder, in language order."""
+    """Return the language folders within a folder, in the order of LANGUAGES."""
     return {name: place / name for name in LANGUAGES if (place / name).is_dir()}
 
 
@@ -211,7 +211,7 @@ def folder(game: str, language: str) -> Path:
 
 
 def files(game: str, language: str) -> dict[str, Path]:
-    """Return the source paths of a kit's files, by their names in the kit, in name order.
+    """Return the source paths of a kit's files, by file name in the kit, sorted by name.
 
     Raises UsageError for an unknown kit.
     """
@@ -225,7 +225,7 @@ def files(game: str, language: str) -> dict[str, Path]:
 
 
 def new_bot(game: str, language: str, target: Path) -> list[Path]:
-    """Assemble a kit in a new or empty folder; return its files.
+    """Copy a kit into a new or empty folder; return its files.
 
     Raises UsageError for an unknown kit, and for a target that is not empty, not a folder or not
     writable.

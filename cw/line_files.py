@@ -1,4 +1,4 @@
-"""Append-only line files with a single writer; a kill can damage only the last line."""
+"""Append-only line files with a single writer; a crash can damage only the last line."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from cw.errors import Failure, UsageError
 LOCK: Final = ".lock"
 
 PATIENCE: Final = 2.0
-"""Seconds to wait for the lock: a mere check whether a file is in use holds it briefly."""
+"""Seconds to wait for the lock, as a check of whether a file is in use also takes it briefly."""
 
 
 def append_line(file: Path, data: bytes) -> None:
-    """Append a line, which must end in a line feed; on error raise Failure, the file unchanged.
+    """Append a line, which must end in a line feed; raise Failure if that fails.
 
-    The line would survive a power cut once this returns.
+    The line survives a power failure once this returns. After a failure, the file is unchanged.
     """
     before = file.stat().st_size
     try:
@@ -30,8 +30,7 @@ def append_line(file: Path, data: bytes) -> None:
             stream.flush()
             os.fsync(stream.fileno())
     except OSError as error:
-        # A full disk may have taken half a line: without this, the next one would be appended
-        # to it.
+        # A full disk may have stored only part of the line; the next line would be appended to it.
         os.truncate(file, before)
         raise Failure(
             f"{file} cannot be written: {error.strerror}; what was written before is intact"
@@ -39,7 +38,7 @@ def append_line(file: Path, data: bytes) -> None:
 
 
 def mend(file: Path) -> None:
-    """Create a file, or cut off its torn last line; raise Failure if that is impossible."""
+    """Create a file, or remove its incomplete last line; raise Failure if that is impossible."""
     try:
         file.touch()
         cut_torn_line(file)
@@ -48,7 +47,7 @@ def mend(file: Path) -> None:
 
 
 def cut_torn_line(file: Path) -> None:
-    """Cut off an unterminated last line."""
+    """Remove an unterminated last line."""
     data = file.read_bytes()
     whole = data.rfind(b"\n") + 1
     if whole < len(data):

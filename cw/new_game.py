@@ -1,4 +1,4 @@
-"""A new game: an installable package that works as is, to be replaced file by file."""
+"""Creates a new game: an installable package that works as is, to be replaced file by file."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ FOLDER: Final = "sample_game"
 PACKAGE: Final = "PACKAGE"
 ENDING: Final = ".jinja"
 MOST_PLAYERS: Final = 4
-"""The board has four corners to start in."""
+"""The template's board has four corners for players to start in."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewGame:
-    """The name of a new game, and how it is played."""
+    """The name of a new game, and the options for its template."""
 
     name: str
     fewest: int = 2
@@ -48,7 +48,7 @@ class NewGame:
 
     @property
     def package(self) -> str:
-        """The name of its package."""
+        """The name of its Python package."""
         return self.name.replace("-", "_")
 
     def values(self) -> dict[str, Any]:
@@ -96,7 +96,7 @@ def new_game(game: NewGame, target: Path) -> list[Path]:
 
 
 def rendered(game: NewGame) -> Iterator[tuple[str, str]]:
-    """Yield the files of a package: their relative paths and texts."""
+    """Yield the files of a package as relative paths and texts."""
     place = asset(FOLDER)
     # The output is code and plain text, never HTML.
     templates = Environment(  # noqa: S701

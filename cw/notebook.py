@@ -1,4 +1,4 @@
-"""Play matches in a notebook and watch them in the viewer below the cell."""
+"""Matches and replays in notebooks, with the viewer below the cell."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from cw.web.live_match import LoopThread
 from cw.web.replay_export import html
 
 HEIGHT: Final = 660
-"""Height of the viewer in pixels: less would hide the turn."""
+"""Height of the viewer in pixels; with less, the turn would be hidden."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -30,7 +30,7 @@ class ShownReplay:
     """A replay displayed in a notebook."""
 
     document: Document
-    """The replay as `cw play` writes it."""
+    """The replay, as written by `cw play`."""
 
     def __repr__(self) -> str:
         """Return the game, the seed, the winner and the score."""
@@ -42,9 +42,9 @@ class ShownReplay:
         return f"{game}, seed {document['seed']}: {ending.sentence}"
 
     def _repr_html_(self) -> str:
-        """Return the result, and the viewer in a frame.
+        """Return the result as HTML, with the viewer in a frame.
 
-        The frame is sandboxed: it can neither touch the notebook nor load anything.
+        The frame is sandboxed: it can neither access the notebook nor load anything.
         """
         page = escape(html(self.document, embedded=True).decode())
         return (
@@ -65,7 +65,7 @@ class PlayedMatch(ShownReplay):
 def play(
     game: str, *bots: str, seed: int | None = None, settings: Sequence[str] = (), **options: Json
 ) -> PlayedMatch:
-    """Play a match between bots, named as for `cw play`, and return it.
+    """Play a match between bots, named as for `cw play`, and return the match.
 
     A seed is drawn if none is given; `settings` are those of `--set`. An interrupted match leaves
     nothing running. Raises UsageError for an invalid game, bot or option.
@@ -76,7 +76,7 @@ def play(
     arguments = read_bots(bots, settings, load_strategies(game))
     drawn = secrets.randbelow(2**31) if seed is None else seed
     spec = MatchSpec("notebook", game, tuple(arguments.bots), drawn, options)
-    # A notebook's thread already runs an event loop of its own.
+    # A notebook's thread already runs its own event loop.
     loop = LoopThread()
     try:
         result = loop.run(run_match(spec, secrets=arguments.secrets), patience=None)

@@ -1,10 +1,12 @@
-"""The checks that every game must pass, ours and those of other packages: `cw test-game`.
+"""The checks that every game must pass, both built-in ones and those of other packages.
 
-from cw.suite import CHECKS, subject
+`cw test-game` runs them; so can a package's own tests:
 
-@pytest.mark.parametrize("name", CHECKS)
-def test_the_game_passes_the_checks_for_every_game(name: str) -> None:
-CHECKS[name](subject("nim"))
+    from cw.suite import CHECKS, subject
+
+    @pytest.mark.parametrize("name", CHECKS)
+    def test_the_game_passes_the_checks_for_every_game(name: str) -> None:
+        CHECKS[name](subject("nim"))
 """
 
 from __future__ import annotations
@@ -37,15 +39,15 @@ from cw.pictures.sheets import board_sheet
 from cw.replays.document import actions_document, frame_of
 
 MOST_TURNS: Final = 3000
-"""Turns after which a random match should be over."""
+"""Number of turns within which a random match should be over."""
 
 
 class BrokenPromise(ArenaError):
-    """A game violates a requirement on all games; the message says which, and how it showed."""
+    """A game violates a requirement on all games; the message says which one, and the evidence."""
 
 
 def require(holds: object, promise: str) -> None:
-    """Raise BrokenPromise with this sentence unless a condition holds."""
+    """Raise BrokenPromise with this message unless a condition holds."""
     if not holds:
         raise BrokenPromise(promise)
 
@@ -56,13 +58,13 @@ class Subject:
 
     game: Game
     options: Mapping[str, Json] = field(default_factory=dict)
-    """Options that keep its matches short."""
+    """Options that make its matches short."""
     illegal_on_purpose: Collection[str] = ()
     """Strategies that play illegally to test the referee."""
 
     @property
     def numbers(self) -> list[int]:
-        """The numbers of players to try: two, and one more if the game allows it."""
+        """The numbers of players to test: two, and another one if the game allows it."""
         seats = self.game.rules.seats
         return [number for number in (2, 3, 4) if number in seats][:2] or [seats[0]]
 
@@ -71,7 +73,7 @@ class Subject:
         return self.game.rules.new(players or self.numbers[0], seed, **self.options)
 
     def turns(self, seed: int, players: int | None = None) -> Iterator[tuple[Any, Any]]:
-        """Play a random match; yield each state with the actions made in it."""
+        """Play a random match; yield each state with the actions played in it."""
         rules, rng = self.game.rules, Random(seed)
         state = self.start(seed, players)
         for _ in range(MOST_TURNS):
@@ -94,7 +96,7 @@ class Subject:
         return [played[0], *Random(seed).sample(played[1:-1], most - 2), played[-1]]
 
     def printed(self, state: Any) -> str:
-        """Serialize a state and its result."""
+        """Serialize a state and its outcome."""
         codec = self.game.codec
         return json.dumps([codec.state_to_json(state), codec.result_to_json(state)])
 
@@ -107,7 +109,7 @@ def subject(name: str, **options: Json) -> Subject:
 T = TypeVar("T")
 
 LONGEST: Final = 1000
-"""Maximum characters of a rejection message."""
+"""Maximum length of a rejection message, in characters."""
 
 
 def nested(depth: int) -> Json:
@@ -124,7 +126,7 @@ AWKWARD: Final[tuple[Json, ...]] = (
     {"\ud800": 1}, {"1": 1}, {"fault": "timeout"}, {"fault": "\ud800"}, {"fault": [], "error": 7},
     nested(5000), {"fault": nested(5000)},
 )  # fmt: skip
-"""Valid JSON values that readers often fail on."""
+"""Valid JSON values that parsers often fail on."""
 
 
 def survival(subject: Subject) -> None:
@@ -167,7 +169,7 @@ def altered_states(subject: Subject) -> None:
 
 
 def look_at(subject: Subject, document: Json) -> None:
-    """Read a state; if accepted, it must be playable."""
+    """Read a state; if it is accepted, it must be playable."""
     rules = subject.game.rules
     state = read(lambda: subject.game.codec.state_from_json(document))
     if state is not None:
@@ -203,7 +205,7 @@ def any_actions(subject: Subject) -> None:
 
 
 def read(reading: Callable[[], T]) -> T | None:
-    """Return the value read; None if it was rejected with a message."""
+    """Return the value read, or None if it was rejected with a message."""
     try:
         return reading()
     except ProtocolError as error:
@@ -287,7 +289,7 @@ def require_end(subject: Subject, state: Any) -> None:
 
 
 def require_ranks(outcome: Outcome, seats: set[Any]) -> None:
-    """Raise BrokenPromise unless an outcome covers all players, and somebody is first."""
+    """Raise BrokenPromise unless an outcome covers all players, and at least one is first."""
     require(set(outcome.ranks) == seats, f"an outcome must rank all players: {outcome.ranks}")
     require(set(outcome.scores) == seats, f"an outcome must score all players: {outcome.scores}")
     require(min(outcome.ranks.values()) == 1, f"the best rank must be 1: {outcome.ranks}")
@@ -382,7 +384,7 @@ def strategies(subject: Subject) -> None:
 
 
 VECTORS: Final = "vectors.jsonl"
-"""In the game's folder: lines of `cw step`, each with its answer as `expected`."""
+"""The file in the game's folder with lines of `cw step`, each with its result as `expected`."""
 
 
 def drawings(subject: Subject) -> None:
@@ -409,7 +411,7 @@ def played(subject: Subject) -> tuple[list[Any], list[dict[str, Json]]]:
 
 
 def seats_of(subject: Subject, state: Any) -> Iterator[dict[str, Json]]:
-    """Yield the players of a state as replays name them."""
+    """Yield the players of a state in the form used by replays."""
     for player in subject.game.rules.players(state):
         yield {"player": player, "name": str(player)}
 
@@ -512,7 +514,7 @@ CHECKS: Final[Mapping[str, Check]] = {check.__name__: check for check in ALL}
 
 
 def sentence_of(check: Check) -> str:
-    """Return what a check verifies: its first line without "Check that"."""
+    """Return what a check verifies: its docstring's first line without "Check that"."""
     return (check.__doc__ or "").removeprefix("Check that ").partition("\n")[0].rstrip(".")
 
 

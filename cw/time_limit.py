@@ -1,4 +1,4 @@
-"""Calls that may take too long: run in a thread, with a time limit on waiting for them."""
+"""Calls with a time limit: run in a thread, and abandoned if they take too long."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class Begun(Generic[T]):
-    """A call running in the background; it does not keep the process from ending."""
+    """A call running in the background; it does not prevent the process from exiting."""
 
     def __init__(self, act: Callable[[], T], seconds: float) -> None:
         """Start the call; `result` waits for it until `seconds` from now."""
@@ -23,10 +23,11 @@ class Begun(Generic[T]):
     def _run(self, act: Callable[[], T]) -> None:
         try:
             self._future.set_result(act())
-        # Foreign code may raise anything, even SystemExit: pass it on to the caller of `result`.
+        # Third-party code may raise anything, even SystemExit: pass it on to the caller of
+        # `result`.
         except BaseException as error:
             self._future.set_exception(error)
 
     def result(self) -> T:
-        """Return the call's result or raise its exception; TimeoutError if it is not done yet."""
+        """Return the call's result or raise its exception; raise TimeoutError at the time limit."""
         return self._future.result(max(0.0, self._until - time.monotonic()))

@@ -1,4 +1,4 @@
-"""The version of this program, down to the commit; and the packages that it needs."""
+"""The program's version, including the commit, and the packages that it requires."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cw import __version__
 from cw.assets import PACKAGE, asset, is_checkout
 
 PATIENCE = 5.0
-"""Seconds to wait for Git to name a commit."""
+"""Seconds to wait for Git to report the commit."""
 
 
 def commit() -> str | None:
@@ -77,9 +77,9 @@ PACKAGES: Final = (
 
 @contextmanager
 def packages_expected() -> Iterator[None]:
-    """Run a block; if it fails to import a dependency, exit saying how to install them all.
+    """Run a block; if a dependency is missing, exit with a message on how to install them all.
 
-    A wheel cannot lack one: pip installs them with it.
+    This only concerns checkouts: for a wheel, pip installs the dependencies.
     """
     try:
         yield
@@ -99,7 +99,7 @@ def what_to_type() -> str:
     is_own = sys.prefix != sys.base_prefix
     if is_own or not Path(get_path("stdlib"), "EXTERNALLY-MANAGED").exists():
         return f"{python} {install}"
-    # A system Python such as Debian's does not accept packages from pip.
+    # A system Python such as Debian's does not allow pip to install packages.
     if (PACKAGE.parent / ".venv").is_dir():
         return ". .venv/bin/activate"
     return f"{python} -m venv .venv && . .venv/bin/activate && python {install}"

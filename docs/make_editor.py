@@ -1,6 +1,6 @@
 """Bundle CodeMirror into static/vendor: `python docs/make_editor.py`, with Node and npm.
 
-The versions stand in docs/editor/package-lock.json; what pages take of them in bundle.js.
+The versions are in docs/editor/package-lock.json; bundle.js has what pages use of them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Make the pictures in docs/images and static/games: `python docs/make_screenshots.py`."""
+"""Make the images in docs/images and static/games: `python docs/make_screenshots.py`."""
 
 from __future__ import annotations
 

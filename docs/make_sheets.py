@@ -1,7 +1,8 @@
-"""Make sheets of every viewer to look at: `python docs/make_sheets.py FOLDER [GAME...]`.
+"""Make contact sheets of all viewers: `python docs/make_sheets.py FOLDER [GAME...]`.
 
-Each game has a match in which a bot fails in the middle. A sheet shows its start, its middle, the
-fault and the end: one of the screen for each color scheme, and one of the phone with both.
+They are for visual review. Each game has a match in which a bot fails halfway. A sheet shows its
+start, its middle, the fault and the end: one sheet of the desktop screen for each color scheme, and
+one of the phone with both.
 """
 
 from __future__ import annotations

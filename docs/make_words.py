@@ -1,4 +1,4 @@
-"""Write what both Python and the pages say to static/shared: `python docs/make_words.py`."""
+"""Write the texts shared by Python and the pages to static/shared: `python docs/make_words.py`."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""One match in progress, between bots of any kind."""
+"""Running a match between bots of any kind: seats, transports, the sandbox and the referee."""

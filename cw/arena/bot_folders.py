@@ -1,4 +1,4 @@
-"""Program files: interpreters, the bot in a folder, and what a command may name."""
+"""Bot programs on disk: finding them, their interpreters, and the paths a command may name."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cw.files import leads_out, open_folder
 from cw.kits import how_to_build
 
 CLIENT: Final = "game_ai.py"
-"""The program of a Circuit Wars client."""
+"""File name of a Circuit Wars client program."""
 
 BOT: Final = "bot"
 
@@ -24,8 +24,8 @@ INTERPRETERS: Final[Mapping[str, Sequence[str]]] = {
     ".py": (sys.executable,),
     ".js": ("node",),
     ".mjs": ("node",),
-    # Without a php.ini, as in the sandbox, PHP prints errors to standard output, where answers
-    # belong.
+    # Without a php.ini, as in the sandbox, PHP prints errors to standard output, which is for
+    # replies.
     ".php": ("php", "-d", "display_errors=stderr"),
     ".rb": ("ruby",),
     ".sh": ("bash",),
@@ -39,9 +39,9 @@ FORMS: Final = (
 
 
 def program_in(folder: Path, game: str, otherwise: str = "") -> Path:
-    """Return the program of a bot; raise UsageError unless there is exactly one.
+    """Return the program in a bot's folder; raise UsageError unless there is exactly one.
 
-    `otherwise` ends the message: how else the bot can be named.
+    `otherwise` is appended to the message: how else the bot can be specified.
     """
     is_client = game == "circuit-wars"
     if is_client and (folder / CLIENT).is_file():
@@ -58,7 +58,7 @@ def program_in(folder: Path, game: str, otherwise: str = "") -> Path:
 
 def program(path: Path, builtins: Collection[str] = ()) -> list[str]:
     """Return the command that runs a program; raise UsageError if the path is not a program."""
-    # Unlike Path.is_file, it accepts paths of any length.
+    # Unlike Path.is_file, os.path.isfile accepts paths of any length.
     if not os.path.isfile(path):  # noqa: PTH113
         raise UsageError(f"there is no file {str(path)!r}; {hint(str(path), builtins)}{FORMS}")
     if advice := how_to_build(path):
@@ -78,7 +78,7 @@ def program(path: Path, builtins: Collection[str] = ()) -> list[str]:
 
 
 def hint(spec: str, builtins: Collection[str]) -> str:
-    """Return the first letter of FORMS, after asking whether a similar built-in was meant."""
+    """Return the start of FORMS ("a" or "A"), after a hint if a built-in has a similar name."""
     name = re.split("[:/]", spec)[-1].lower()
     near = [] if "." in name else get_close_matches(name, builtins, 1)
     return f"did you mean builtin:{near[0]}? A" if near else "a"
@@ -95,10 +95,10 @@ def program_of_others(folder: Path, name: str) -> list[str]:
 
 
 def refuse_outside(parts: Iterable[str]) -> None:
-    """Raise UsageError if a part of a command leaves the folder of its bot.
+    """Raise UsageError if a part of a command points outside the bot's folder.
 
-    Installed programs may be named by absolute path. Only the text is examined, so no answer
-    reveals what exists elsewhere.
+    Installed programs may be named by absolute path. Only the text is examined, so the error cannot
+    reveal which files exist elsewhere.
     """
     for part in parts:
         if leads_out(part) and not is_installed_path(part):
@@ -109,18 +109,18 @@ def refuse_outside(parts: Iterable[str]) -> None:
 
 
 def refuse_links(folder: Path, parts: Iterable[str]) -> None:
-    """Raise UsageError if a part of a command names a file in a folder through a link."""
+    """Raise UsageError if a part of a command names a file in a folder through a symbolic link."""
     for part in parts:
         if not leads_out(part) and is_behind_link(folder, part):
             raise UsageError(f"{short(part)} is behind a link: replace the link with a copy")
 
 
 def is_behind_link(folder: Path, name: str) -> bool:
-    """Return whether a name in a folder is a link, or is inside one."""
+    """Return whether a name in a folder is a symbolic link or lies behind one."""
     place = str(folder)
     for part in PurePath(name).parts:
         place = os.path.join(place, part)  # noqa: PTH118
-        # Unlike those of Path, these accept names of any length.
+        # Unlike the methods of Path, these functions accept names of any length.
         if os.path.islink(place):  # noqa: PTH114
             return True
         # Stop early: a name may have thousands of parts.

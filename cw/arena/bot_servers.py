@@ -1,4 +1,4 @@
-"""Built-in strategies as external bots: on a port, or on standard input and output."""
+"""Servers for built-in strategies as external bots, over HTTP or standard input and output."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cw.errors import UsageError
 from cw.games.wire import BotHandler, LineMessage, Request
 
 LARGEST_BODY: Final = 16 * 1024 * 1024
-"""Bytes of a request: enough for the largest map of End of Codes."""
+"""Maximum bytes of a request body: enough for the largest map of End of Codes."""
 
 log = logging.getLogger(__name__)
 
@@ -62,7 +62,7 @@ def open_port(host: str, port: int) -> socket.socket:
 
 
 def serve_lines(service: BotHandler) -> None:
-    """Answer lines from standard input until it ends."""
+    """Reply to lines on standard input until it ends."""
     with suppress(BrokenPipeError, KeyboardInterrupt):
         for line in sys.stdin.buffer:
             reply = service.answer(LineMessage(line.rstrip(b"\r\n")))

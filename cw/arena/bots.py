@@ -1,4 +1,4 @@
-"""Bot arguments: where a bot is, how to reach it, and its settings."""
+"""Parsing of bot arguments: a bot's kind, target, name and settings."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ UNFIT_IN_ADDRESSES: Final = re.compile(r"[^A-Za-z0-9_.:\[\]-]+")
 """Characters not allowed in the names of web services."""
 
 SETS_VARIABLES: Final = re.compile(r"(.*/)?env|\w+=.*", re.DOTALL)
-"""Words before a program that set environment variables for it."""
+"""Matches the parts of a command before the program that set environment variables for it."""
 
 PROGRAMS: Final = frozenset({".py", ".js", ".mjs", ".php", ".rb", ".sh", ".java", ".jar"})
 """Extensions of files that an interpreter runs."""
@@ -51,7 +51,7 @@ def fitting(name: str, *, address: bool = False) -> str:
 
 def named_after_file(path: str) -> str:
     """Return the name of a file without its folders."""
-    # It accepts both kinds of slashes.
+    # PureWindowsPath accepts both kinds of slashes.
     return PureWindowsPath(path).name
 
 
@@ -63,7 +63,7 @@ def named_after_command(command: Sequence[str]) -> str:
 
 
 def named_after_address(address: str) -> str:
-    """Return the host and the port of an address."""
+    """Return the host and port of a URL."""
     return urlsplit(address).netloc
 
 
@@ -87,7 +87,7 @@ def numbered(names: Sequence[str], reserved: Collection[str] = ()) -> list[str]:
 
 
 def free_name(name: str, number: int, used: Collection[str]) -> str:
-    """Return the name with this number appended, or with the next number that is unused."""
+    """Return the name with this number appended, or with the next unused number."""
     while (free := with_number(name, number)) in used:
         number += 1
     return free
@@ -107,7 +107,7 @@ OWN_SETTING: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
 """The name of a program's own setting; the program gets it as an environment variable."""
 
 MISSPELT: Final = 0.75
-"""Similarity to one of SETTINGS from which a name is taken for a typo: it may be a secret."""
+"""Minimum similarity to one of SETTINGS for a name to count as a typo: it may be a secret."""
 
 
 def is_setting(key: str) -> bool:
@@ -122,7 +122,7 @@ def meant(key: str) -> str:
 
 
 def from_environment(value: str) -> str:
-    """Return a value, or the environment variable that it names."""
+    """Return a value, or for `env:VAR` the value of that environment variable."""
     if not value.startswith("env:"):
         return value
     variable = value.removeprefix("env:")
@@ -135,13 +135,13 @@ ON_WINDOWS: Final = sys.platform == "win32"
 ABSOLUTE: Final = re.compile(r"(?P<option>[^/\\\s]*=)?(?P<path>(?:/|[A-Za-z]:[\\/]).*)", re.DOTALL)
 NAMED: Final = re.compile(r"([A-Za-z0-9_.-]{1,64})=(.+)", re.DOTALL)
 LONGEST_COMMAND: Final = 8192
-"""Characters; the time to split a command grows faster than its length."""
+"""Maximum characters of a command, as the time to split it grows faster than its length."""
 
 BotKind: TypeAlias = Literal["builtin", "python", "exec", "http", "human", "absent"]
 
 
 class BotSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A bot argument; a name may precede it as `NAME=`.
+    """A parsed bot argument, which may start with a name: `NAME=`.
 
     >>> read_bots(["mine=builtin:greedy"]).bots[0].spec
     'builtin:greedy'
@@ -150,14 +150,16 @@ class BotSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     name: Annotated[str, Meta(min_length=1, max_length=200)]
     kind: BotKind
     target: str
-    """The strategy, `PATH[:NAME]`, the command line, or the base address; "" for a person.
+    """The strategy, `PATH[:NAME]`, the command line, or the base URL; "" for a human player.
 
     For an absent bot, the reason.
     """
     settings: dict[str, str] = msgspec.field(default_factory=dict)
     folder: str = ""
-    """The folder of an untrusted program: only this folder is copied, and `target` names files
-    relative to it. "" for a program that the user named directly, wherever it is.
+    """The folder of an untrusted program; "" for a program that the user named directly.
+
+    Only this folder is copied, and `target` names files relative to it. A program that the user
+    named directly may be anywhere.
     """
 
     def __post_init__(self) -> None:
@@ -174,14 +176,14 @@ class BotSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def spec(self) -> str:
-        """The bot argument without name and settings."""
+        """The bot argument without its name and settings."""
         if self.kind in ("human", "absent"):
             return self.kind
         return self.target if self.kind == "http" else f"{self.kind}:{self.target}"
 
     @property
     def public(self) -> str:
-        """The bot as replays name it: like `spec`, with local files reduced to their names.
+        """The bot's description in replays: like `spec`, with local paths reduced to file names.
 
         Bytes of a file name that are not valid text become question marks.
         """
@@ -198,7 +200,7 @@ class BotSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def username(self) -> str:
-        """The name in games that allow only letters, digits and `_`."""
+        """The bot's name for games that allow only letters, digits and `_`."""
         return self.settings.get("username") or re.sub(r"\W+", "_", self.name, flags=re.ASCII)
 
     @property
@@ -230,7 +232,7 @@ class BotSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Place(NamedTuple):
-    """Where a bot is, and its default name."""
+    """A bot's kind, target and default name."""
 
     kind: BotKind
     target: str
@@ -275,14 +277,14 @@ def without_folder(part: str) -> str:
 
 
 def public_fault(bot: BotSpec, fault: Fault) -> Fault:
-    """Return a fault whose messages name no folder of this machine, as they go into replays."""
+    """Return a fault whose messages name no local folders, as they are stored in replays."""
     folders = sorted(folders_of(bot), key=len, reverse=True)
     detail, note = (without_folders(text, folders) for text in (fault.detail, fault.note))
     return replace(fault, detail=detail, note=note)
 
 
 def folders_of(bot: BotSpec) -> set[str]:
-    """Return the folders of this machine that may appear in the messages of a fault."""
+    """Return the local folders that may appear in a fault's messages."""
     named = {gettempdir(), sys.prefix, str(Path("~").expanduser()), str(Path.cwd())}
     if bot.kind in ("exec", "python"):
         named |= {str(Path(part).parent) for part in bot.files_or_words if Path(part).is_absolute()}
@@ -291,7 +293,7 @@ def folders_of(bot: BotSpec) -> set[str]:
 
 
 def without_folders(text: str, folders: Iterable[str]) -> str:
-    """Return text with these folders removed from file names; `folders` has the longest first."""
+    """Return text with these folders removed from file names; `folders` is sorted longest first."""
     for folder in folders:
         text = text.replace(f"{folder}{os.sep}", "").replace(folder, "the folder")
     return text
@@ -318,8 +320,8 @@ def read_bots(
     secrets: dict[str, dict[str, str]] = {name: {} for name in names}
     for name, values in settings_by_name.items():
         for key, value in values.items():
-            # Separated at the edge: a specification refuses secrets, so none can end up in a replay
-            # or log.
+            # Secrets are separated here, at the boundary: a specification refuses them, so none can
+            # end up in a replay or log.
             (secrets if key in SECRET_SETTINGS else public)[name][key] = value
     bots = [
         BotSpec(name, place.kind, place.target, public[name])
@@ -331,13 +333,13 @@ def read_bots(
 
 
 def split_name(text: str) -> tuple[str | None, str]:
-    """Return the name of `NAME=SPEC` or None, and the rest."""
+    """Split `NAME=SPEC` into the name, or None, and the rest."""
     match = NAMED.fullmatch(text)
     return (match[1], match[2]) if match else (None, text)
 
 
 def names_of(names: Sequence[str | None], places: Sequence[Place]) -> list[str]:
-    """Return a name for each bot: the given one, or the default for its place.
+    """Return a name for each bot: the given one, or its default.
 
     Raises UsageError if two bots were given the same name.
     """
@@ -350,7 +352,7 @@ def names_of(names: Sequence[str | None], places: Sequence[Place]) -> list[str]:
         for name, at in zip(names, places, strict=True)
         if name is None
     ]
-    # Names given by people never change; default names give way (decisions 0006).
+    # Names given by users never change; default names are adapted to them (decisions 0006).
     free = iter(numbered(unnamed, explicit))
     return [next(free) if name is None else name for name in names]
 
@@ -358,7 +360,7 @@ def names_of(names: Sequence[str | None], places: Sequence[Place]) -> list[str]:
 def read_settings(texts: Iterable[str], names: Sequence[str]) -> dict[str, dict[str, str]]:
     """Read settings `NAME.key=value`; `env:VAR` reads an environment variable.
 
-    The last dot ends the name, as keys contain no dots: `bot.py.form=http` is about the bot
+    The last dot ends the name, as keys contain no dots: `bot.py.form=http` sets `form` for the bot
     `bot.py`.
     """
     settings: dict[str, dict[str, str]] = {}
@@ -377,7 +379,7 @@ def read_settings(texts: Iterable[str], names: Sequence[str]) -> dict[str, dict[
 
 
 def refuse_own_settings(bot: BotSpec) -> None:
-    """Raise UsageError if a bot has settings of its own but is no program to read them."""
+    """Raise UsageError if a bot has settings of its own but is not a program that can read them."""
     if bot.kind not in ("exec", "python") and (own := bot.own_settings):
         raise UsageError(
             f"bot {bot.name}: {', '.join(own)} cannot be set: a {bot.kind} bot gets no settings of"
@@ -405,9 +407,9 @@ def read_bot(name: str, spec: str, settings: dict[str, str], folder: Path | None
 
 
 def place_of(spec: str, builtins: Collection[str] = (), folder: Path | None = None) -> Place:
-    """Return where a bot is, from its argument without a name; raise UsageError if invalid.
+    """Return a bot's kind, target and default name; raise UsageError for an invalid argument.
 
-    For `folder` see `read_bot`.
+    The argument has no name. For `folder` see `read_bot`.
     """
     kind, colon, rest = spec.partition(":")
     if kind in ("http", "https") and colon:

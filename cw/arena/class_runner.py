@@ -1,6 +1,6 @@
 """Runs a Python class or function as a bot: one view per line in, one action per line out.
 
-Run as source, without this package.
+It runs as a stand-alone script, without importing this package.
 """
 
 import inspect
@@ -15,7 +15,7 @@ Act = Callable[[str], Any]
 
 
 class Observation(dict[str, Any]):
-    """An object whose members are also attributes, as functions of this form expect."""
+    """A JSON object whose members are also attributes, as functions of this form expect."""
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -25,7 +25,7 @@ class Observation(dict[str, Any]):
 
 
 def main(path: str, name: str) -> None:
-    """Answer each line `{"view", "configuration"}` with `{"action"}`; `print` goes to stderr."""
+    """Reply to each line `{"view", "configuration"}` with `{"action"}`; `print` uses stderr."""
     out, sys.stdout = sys.stdout, sys.stderr
     act = player_of(path, name)
     for line in sys.stdin:

@@ -1,4 +1,4 @@
-"""Finds the exceptions that a program's error output reports, in eight languages.
+"""Parsers that find exceptions in a program's error output, for eight languages.
 
 Each format has a reader. Readers scan the lines once and match each as a whole, so the time is
 linear in the length of the output, whatever a hostile bot writes.
@@ -24,7 +24,7 @@ INSTALLED: Final = re.compile(
     r"^(?:node:|internal/|<|/usr/|/opt/)|/(?:site-packages|dist-packages|node_modules)/"
     r"|/lib/python3|^java\.|\bjdk\."
 )
-"""Matches files that are not the author's."""
+"""Matches the paths of files that are not the author's."""
 
 BOT: Final = re.compile(r"(?:^|[/\\])[Bb]ot\.\w+$")
 """The name of the author's file in kits."""
@@ -50,7 +50,7 @@ NODE_PLACE: Final = re.compile(r"(\S+\.[cm]?[jt]s):(\d{1,9})")
 """The line with which Node starts its report of an uncaught exception."""
 
 NO_ERROR: Final = "(Use `node --trace-uncaught"
-"""What Node prints below a thrown value that is not an error, and so has no frames."""
+"""What Node prints below a thrown value that is not an Error and so has no frames."""
 
 RUBY_FROM: Final = re.compile(r"[ \t]+(?:\d+: )?from ")
 RUBY_SYNTAX: Final = re.compile(r"(\S+\.rb):(\d{1,9}): (syntax error.*)")
@@ -73,7 +73,7 @@ class Place(NamedTuple):
     line: int
 
     def __str__(self) -> str:
-        """Return it as text, without the folder."""
+        """Return the location as text, without the folder."""
         return f"{self.name[-LONGEST_PLACE:]}, line {self.line}"
 
     @property
@@ -86,7 +86,7 @@ class Raised(NamedTuple):
     """An exception reported in an output."""
 
     at: int
-    """The number of the output line where it begins."""
+    """The index of the output line where it starts."""
     text: str
     """Its name and message, on one line."""
     frames: list[Place]
@@ -105,7 +105,7 @@ class Raised(NamedTuple):
 
 Lines: TypeAlias = Sequence[str]
 Reader: TypeAlias = Callable[[Lines], Iterator[Raised]]
-"""Yields the exceptions of one format in some lines."""
+"""Yields the exceptions of one format that the lines contain."""
 
 
 def last_exception(output: str) -> Raised | None:
@@ -128,7 +128,7 @@ def exceptions(output: str) -> list[Raised]:
 
 
 def named(name: str, message: str = "") -> str:
-    """Return an exception for a message: without its package, and cut.
+    """Return an exception's name and message for display: without its package, and truncated.
 
     >>> named("java.lang.IllegalStateException: my bug")
     'IllegalStateException: my bug'
@@ -139,7 +139,7 @@ def named(name: str, message: str = "") -> str:
 
 
 def from_python(lines: Lines) -> Iterator[Raised]:
-    """Yield exceptions of Python: frames, each with source lines, then the name."""
+    """Yield Python exceptions: frames, each with source lines, then the name."""
     frames: list[Place] = []
     begin = 0
     for number, line in enumerate(lines):
@@ -174,9 +174,9 @@ def from_fatal_python(lines: Lines) -> Iterator[Raised]:
 
 
 def from_node_or_java(lines: Lines) -> Iterator[Raised]:
-    """Yield exceptions whose frames, below the message, begin with `at`."""
+    """Yield Node and Java exceptions, whose frames follow the message and start with `at`."""
     uncaught: Raised | None = None
-    """The source line that Node shows first, with its place."""
+    """The source location that Node prints first."""
     last: Raised | None = None
     for number, line in enumerate([*lines, ""]):
         if AT.match(line):
@@ -185,7 +185,7 @@ def from_node_or_java(lines: Lines) -> Iterator[Raised]:
                 last.frames.extend(places(line))
             continue
         if last and uncaught:
-            # The frames of a file that Node cannot parse are all Node's own.
+            # If Node cannot parse a file, all frames are Node's own.
             is_shown = last.at - uncaught.at < MOST_LINES
             at = uncaught.at if is_shown else last.at
             yield last._replace(at=at, frames=last.frames + uncaught.frames)
@@ -199,7 +199,7 @@ def from_node_or_java(lines: Lines) -> Iterator[Raised]:
 
 
 def head_above(lines: Lines, number: int) -> Raised | None:
-    """Return the exception whose frames begin at a line, without frames yet.
+    """Return the exception whose frames start at a line, without frames yet.
 
     Its name is on the nearest line that looks like one, as a message may have several lines;
     otherwise on the line above.
@@ -215,7 +215,7 @@ def head_above(lines: Lines, number: int) -> Raised | None:
 
 
 def from_ruby(lines: Lines) -> Iterator[Raised]:
-    """Yield exceptions of Ruby: `place:in 'method': message (Name)`, then frames."""
+    """Yield Ruby exceptions: `place:in 'method': message (Name)`, then frames."""
     last: Raised | None = None
     for number, line in enumerate(lines):
         if last and (start := RUBY_FROM.match(line)):
@@ -242,14 +242,14 @@ def ruby_head(number: int, line: str) -> Raised | None:
 
 
 def ruby_place(text: str) -> list[Place]:
-    """Return the place of a Ruby frame, `file:line`; [] for anything else."""
+    """Return the location of a Ruby frame, `file:line`; [] for anything else."""
     file, _, line = text.rpartition(":")
     is_place = file and not any(sign.isspace() for sign in file) and re.fullmatch(r"\d{1,9}", line)
     return [Place(file, int(line))] if is_place else []
 
 
 def from_php(lines: Lines) -> Iterator[Raised]:
-    """Yield exceptions and fatal errors of PHP, which end with their place."""
+    """Yield PHP exceptions and fatal errors, which end with their location."""
     for number, line in enumerate(lines):
         words, _, where = line.rpartition(" in ")
         place = PHP_PLACE.fullmatch(where)
@@ -265,7 +265,7 @@ def from_php(lines: Lines) -> Iterator[Raised]:
 
 
 def from_go(lines: Lines) -> Iterator[Raised]:
-    """Yield panics and fatal errors of Go, with the frames of the first goroutine below."""
+    """Yield Go panics and fatal errors, with the frames of the first goroutine below."""
     number = 0
     while number < len(lines):
         begin, number = number, number + 1
@@ -341,8 +341,9 @@ def author_place(frames: Sequence[Place], innermost_first: bool) -> Place | None
     if not own:
         return None
     ordered = own if innermost_first else own[::-1]
-    # The outermost frame is in the main program, even if a library in its folder raised. In a
-    # thread of a web service it is not, but kits give their programs a known name.
+    # The outermost frame is in the main program, even if a library in its folder raised the
+    # exception. This does not hold in a thread of a web service, but kits use a known file name for
+    # the author's program.
     main = next((place for place in own if BOT.search(place.file)), ordered[-1])
     innermost = next(place for place in ordered if place.file == main.file)
     # If that line only starts the kit, the author's function has returned something that the kit

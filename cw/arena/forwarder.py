@@ -1,10 +1,10 @@
-"""Forwards connections between us and a bot in its own network; run as source, alone.
+"""Forwards connections between us and a bot in its own network; runs as a stand-alone script.
 
     forwarder.py out SOCKET COMMAND...  From 127.0.0.1:5000, where a client expects its server,
                                         to the Unix socket of the server.
     forwarder.py in NUMBER COMMAND...   From the Unix socket that was inherited under this number
                                         to the port that the first line of a connection names; a
-                                        byte tells whether it is open: + or -.
+                                        byte reports whether it is open: + or -.
 
 It execs the command; the forwarding process stays in the background and dies with the sandbox.
 """
@@ -55,7 +55,7 @@ def into(number: str) -> tuple[socket.socket, Callable[[socket.socket], socket.s
 
 
 def connect(port: int) -> socket.socket:
-    """Connect to a port of this network; raise OSError if nobody listens."""
+    """Connect to a port of this network; raise OSError if nothing is listening."""
     try:
         return socket.create_connection((ADDRESSES[0], port))
     except OSError:
@@ -71,7 +71,7 @@ def serve(listener: socket.socket, find: Callable[[socket.socket], socket.socket
 
 
 def join(here: socket.socket, find: Callable[[socket.socket], socket.socket]) -> None:
-    """Forward both ways between a connection and its target."""
+    """Forward data in both directions between a connection and its target."""
     with here, suppress(OSError), find(here) as there:
         for side in (here, there):
             if side.family != socket.AF_UNIX:
@@ -83,9 +83,9 @@ def join(here: socket.socket, find: Callable[[socket.socket], socket.socket]) ->
 
 
 def carry(source: socket.socket, target: socket.socket) -> None:
-    """Copy bytes one way until they end, and acknowledge them at once.
+    """Copy bytes in one direction until they end, and acknowledge them immediately.
 
-    Many servers hold back the body of an answer until its head is acknowledged.
+    Many servers hold back a response's body until its head is acknowledged.
     """
     quick = source.family != socket.AF_UNIX and hasattr(socket, "TCP_QUICKACK")
     with suppress(OSError):
@@ -100,7 +100,7 @@ def carry(source: socket.socket, target: socket.socket) -> None:
 def stay_behind() -> bool:
     """Fork twice: return True in the orphaned process, whose pipes are closed, False in this one.
 
-    A direct child would be one that the command does not know of.
+    A direct child would become an unknown child of the command that this process execs.
     """
     child = os.fork()
     if child:

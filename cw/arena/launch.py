@@ -1,4 +1,4 @@
-"""Starts a bot's program in the sandbox, with the files and the settings it may see."""
+"""Starts a bot's program in the sandbox, with the files and settings that it may see."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 
 
 def source_of(bot: BotSpec, others: Sequence[BotSpec] = ()) -> Source:
-    """Return what a bot's program gets: its folder, except what belongs to the `others`.
+    """Return the files for a bot's program: its folder, except what belongs to the `others`.
 
-    That is the files that their commands name, and their folders if they are inside it. Some
-    folders belong to no bot: if its folder is, or contains, the home folder, the temporary folder
-    or this package, a bot gets only the files that its command names.
+    Excluded are the files that their commands name, and their folders if they are inside the bot's
+    folder. Some folders belong to no bot: if the bot's folder is, or contains, the home folder, the
+    temporary folder or this package, the bot gets only the files that its command names.
     """
     folder = program_folder(bot)
     if folder is None:
@@ -46,7 +46,7 @@ def source_of(bot: BotSpec, others: Sequence[BotSpec] = ()) -> Source:
 
 
 def _belongings(bot: BotSpec, folder: Path) -> Iterator[Path]:
-    """Yield what belongs to another bot within a folder."""
+    """Yield the paths within a folder that belong to another bot."""
     other = program_folder(bot)
     if other is not None and other != folder and other.is_relative_to(folder):
         yield other
@@ -77,7 +77,7 @@ def named(bot: BotSpec) -> list[str]:
     if bot.kind == "python":
         return bot.files_or_words
     program, *arguments = bot.files_or_words or [""]
-    # Unlike Path.is_file, it accepts arguments of any length.
+    # Unlike Path.is_file, os.path.isfile accepts arguments of any length.
     return [part for part in (*arguments, program) if os.path.isfile(part)]  # noqa: PTH113
 
 
@@ -110,7 +110,7 @@ def anchored(part: str, source: Source) -> str:
         return part
     if source.of_others:
         return str(source.folder / part) if has_file(source.folder, part) else part
-    # Unlike Path.is_file, it accepts arguments of any length.
+    # Unlike Path.is_file, os.path.isfile accepts arguments of any length.
     if Path(part).name == part or not os.path.isfile(part):  # noqa: PTH113
         return part
     file = Path(part).resolve()
@@ -128,7 +128,7 @@ T = TypeVar("T")
 
 
 def warn_of(bot: BotSpec, protection: str) -> None:
-    """Warn that a program starts without isolation, unless somebody reports it better."""
+    """Log a warning if a program starts without isolation; the default of `LaunchPolicy.tell`."""
     if not protection.startswith(WALLED):
         LOG.warning("%s: %s", bot.name, protection)
 
@@ -139,9 +139,9 @@ class LaunchPolicy:
 
     sandbox: Sandbox = field(default_factory=Sandbox)
     tell: Callable[[BotSpec, str], None] = warn_of
-    """Called with each program and the protection it runs under."""
+    """Called with each bot and the protection that its program runs under."""
     bots: Sequence[BotSpec] = ()
-    """All bots of the match: no program is shown another one's files."""
+    """All bots of the match: no program can see another one's files."""
 
     def source(self, bot: BotSpec) -> Source:
         """Return what a bot's program gets a copy of."""
@@ -155,10 +155,10 @@ async def launch(
     stack: ExitStack,
     needs: ProgramNeeds = PLAIN,
 ) -> StdioBot | Fault:
-    """Start a program in the sandbox, which lasts as long as the stack.
+    """Start a program in a sandbox that exists until the stack is closed.
 
-    `command` is the bot's own, or one that runs it. The fault is `startup`. Raises UsageError for a
-    policy that cannot be kept.
+    `command` is the bot's own, or one that runs it. Returns the fault `startup` if the program
+    cannot be started. Raises UsageError for a policy that cannot be enforced.
     """
     prepared = await prepare(bot, command, policy, stack, needs)
     return prepared if isinstance(prepared, Fault) else await start(prepared)
@@ -171,7 +171,7 @@ async def prepare(
     stack: ExitStack,
     needs: ProgramNeeds = PLAIN,
 ) -> Launch | Fault:
-    """Prepare a program's start, and report the protection it runs under (see `launch`)."""
+    """Prepare to start a program, and report the protection it runs under (see `launch`)."""
     source = policy.source(bot)
     bot_needs = replace(
         needs,
@@ -198,7 +198,7 @@ def alone(source: Source) -> str:
 
 
 async def start(prepared: Launch) -> StdioBot | Fault:
-    """Start a prepared program; the fault is `startup`."""
+    """Start a prepared program; return the fault `startup` if it cannot be started."""
     started = await StdioBot.start(
         prepared.argv,
         env=prepared.env,
@@ -222,17 +222,17 @@ async def in_thread(work: Callable[[], T]) -> T:
 
 
 def runs_cw(command: Sequence[str]) -> bool:
-    """Return whether a command is our own, which must be able to read the checkout."""
+    """Return whether a command runs `cw` itself, which must be able to read the checkout."""
     return list(command[1:3]) == ["-m", "cw"] or Path(command[0]).stem == "cw"
 
 
 def ourselves() -> list[Path]:
-    """Return the paths of our package and of our Python."""
+    """Return the paths of our package and our Python installation."""
     return [ROOT / "cw", *installation(Path(sys.executable))]
 
 
 def with_secrets(bot: BotSpec) -> BotSpec:
-    """Draw the secrets of a program that we start, unless they are set."""
+    """Generate the secrets of a program that we start, unless they are set."""
     if bot.kind != "exec":
         return bot
     drawn = {"secret": secrets.token_hex(32), "api_key": secrets.token_hex(16)}

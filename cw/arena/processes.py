@@ -1,4 +1,4 @@
-"""Ending processes and everything they started, and describing how they ended."""
+"""Killing processes with everything they started, and describing how they ended."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ YOUNG: Final = 1.0
 """Seconds after its start in which a process may still be loading its program."""
 
 LOOK: Final = 0.002
-"""Seconds between two checks of such a process."""
+"""Seconds between two checks of a process that may still be loading its program."""
 
 SIGNALS: Final[Mapping[str, str]] = {
     "SIGKILL": "killed, perhaps because it used too much memory",
@@ -52,7 +52,7 @@ def new_mark() -> str:
 
 
 def kill_group(leader: int, number: int) -> None:
-    """Send a signal to a process group; it is no error if none is left.
+    """Send a signal to a process group, ignoring a group that no longer exists.
 
     Windows has no process groups: there, the leader is killed with everything it started, if it is
     still running.
@@ -128,7 +128,7 @@ def _is_young(process: Path) -> bool:
 
 
 def _since_boot() -> float:
-    """Return the seconds since this machine started."""
+    """Return the seconds since this host booted."""
     return float((PROC / "uptime").read_text().split()[0])
 
 
@@ -136,7 +136,7 @@ def _kill(process: int, mark: str) -> None:
     """Kill a process, unless its id has been reused since it was found."""
     if sys.platform == "linux":
         try:
-            # A pidfd refers to the process itself; its id may have been reused meanwhile.
+            # A pidfd refers to the process itself; its id may have been reused in the meantime.
             handle = os.pidfd_open(process)
         except OSError:
             return

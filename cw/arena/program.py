@@ -1,4 +1,4 @@
-"""A program that we started: its pipes, its lines, its exit, and how to end it."""
+"""A program that we started: its pipes, output and exit code, and how to end it."""
 
 from __future__ import annotations
 
@@ -26,33 +26,34 @@ from cw.arena.transports.lines import HeadAndTail
 from cw.games.rules import Fault
 
 STDERR_BYTES: Final = 32 * 1024
-"""Bytes of standard error kept from its head, and as many from its tail."""
+"""Bytes of standard error retained from its head, and the same number from its tail."""
 
 SETTLE: Final = 0.5
-"""Seconds that a closed pipe waits for the exit code, and an exit for the last bytes."""
+"""Seconds to wait for the exit code after a pipe closes, and for the last bytes after an exit."""
 
 REAP: Final = 30.0
-"""Seconds that a busy system gets to reap a killed process."""
+"""Seconds to allow a busy system for reaping a killed process."""
 
 GRACE: Final = 0.5
 QUOTED: Final = 300
-"""Bytes of an error output quoted in a message: from its head, and as many from its tail."""
+"""Bytes of error output quoted in a message from its head, and the same number from its tail."""
 
 SEARCHED: Final = 32 * 1024
-"""Bytes at the end of standard error that are searched for an exception: Go lists the frames of
-all goroutines below it.
+"""Bytes at the end of standard error that are searched for an exception.
+
+Go lists the frames of all goroutines below it.
 """
 
 LIMIT_SEARCHED: Final = 2 * 1024
 """Bytes at the end of standard error that are searched for a limit if there is no exception."""
 
 ERROR_OUTPUT: Final = "; the end of its error output: "
-"""Separates how a program ended from what it wrote last, in the message of a fault."""
+"""Separates how a program ended from the last text it wrote, in the message of a fault."""
 
 STDIN, STDOUT, STDERR = 0, 1, 2
 
 ASKS_BY_SIGNAL: Final = sys.platform != "win32"
-"""Whether a program can be asked to exit; on Windows it ends with its input, or is killed."""
+"""Whether a signal can ask a program to exit; on Windows it exits at end of input or is killed."""
 
 
 class PromptOutput(asyncio.Protocol):
@@ -79,7 +80,7 @@ class PromptOutput(asyncio.Protocol):
 class Program(asyncio.SubprocessProtocol):
     """A running program in its own session and process group; must be closed.
 
-    Its standard error is always read; head and tail are kept in `stderr`.
+    Its standard error is always read; its head and tail are stored in `stderr`.
     """
 
     def __init__(self, bounds: Bounds = UNBOUND) -> None:
@@ -109,14 +110,14 @@ class Program(asyncio.SubprocessProtocol):
         pass_fds: Sequence[int] = (),
         **caps: Any,
     ) -> Self | Fault:
-        """Start a program; the fault `startup` if the system cannot.
+        """Start a program; return the fault `startup` if the system cannot start it.
 
         `env` is its whole environment (None: ours); a mark is added to it. `pass_fds` are
-        additional file descriptors that it inherits, on POSIX. `caps` go to the class.
+        additional file descriptors that it inherits, on POSIX. `caps` are passed to the class.
         """
         program = cls(**caps)
-        # Shielded: cancelled between fork and bookkeeping, the program would run on with nobody to
-        # end it.
+        # Shielded: if cancelled between fork and bookkeeping, the program would keep running with
+        # nothing to end it.
         starting = asyncio.ensure_future(program._start(argv, env, cwd, pass_fds))
         try:
             fault = await asyncio.shield(starting)
@@ -157,7 +158,7 @@ class Program(asyncio.SubprocessProtocol):
 
     @property
     def gone(self) -> Fault | None:
-        """Why the bot can do nothing more, or None if it can, as far as is known yet."""
+        """Why the bot cannot continue, as far as is known yet; None if it can."""
         if self._exit_code is not None:
             detail = f"{describe_exit(self._exit_code)}{self._why()}{self._last_words()}"
             cause = CAUSE if self._exit_code and self.limit else ""
@@ -175,22 +176,22 @@ class Program(asyncio.SubprocessProtocol):
     async def ended(self, seconds: float = SETTLE) -> Fault | None:
         """Return how the program ended, if it has or does so within `seconds`.
 
-        A program that serves or asks over HTTP may close its pipes and run on.
+        A program that serves or asks over HTTP may close its pipes and keep running.
         """
         await self._exited(seconds)
         return None if self._exit_code is None else await self.wait_ended()
 
     async def close(self, grace: float = GRACE, patience: float = 0.0) -> None:
-        """End the program and everything it started; afterwards none of it runs.
+        """End the program and everything it started; nothing of it is running afterwards.
 
         Standard input is closed; `patience` seconds later its process group gets SIGTERM, and
-        `grace` seconds later it is killed. A program in bubblewrap dies at once on SIGTERM, with
-        all its descendants. Without bubblewrap, processes that left the group (setsid) are found on
-        Linux by a mark in their environment and killed; one that has also cleared its environment
-        escapes, and so do all of them on other systems. On Windows it has the longer of both times
-        to end by itself, then it is killed with everything it started.
+        `grace` seconds later it is killed. A program in bubblewrap dies immediately on SIGTERM,
+        with all its descendants. Without bubblewrap, processes that left the group (setsid) are
+        found on Linux by a mark in their environment and killed; one that has also cleared its
+        environment escapes, and so do all of them on other systems. On Windows it gets the longer
+        of the two times to end by itself, then it is killed with everything it started.
         """
-        # Several callers may close at once: match, pool and signal handler share one ending.
+        # Several callers may close concurrently: match, pool and signal handler share one ending.
         if self._ending is None:
             self._ending = asyncio.ensure_future(self._end(grace, patience))
         try:
@@ -201,19 +202,20 @@ class Program(asyncio.SubprocessProtocol):
             raise
 
     async def wait_ended(self) -> Fault:
-        """Wait until the program has ended, whatever it did with its pipes; return how."""
+        """Wait until the program has ended, whatever its pipes do; return how it ended."""
         while self._exit_code is None:
             await self._changed()
         await self._settle()
         return self.gone or Fault("crashed")
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Keep the transports of the program's pipes."""
+        """Store the transports of the program's pipes."""
         self._started = True
         self._transport = cast("asyncio.SubprocessTransport", transport)
         self._stdin = cast("asyncio.WriteTransport", self._transport.get_pipe_transport(STDIN))
         self._stdout = cast("asyncio.ReadTransport", self._transport.get_pipe_transport(STDOUT))
-        # Makes asyncio call `resume_writing` when all of a line is in the pipe, not most of it.
+        # Makes asyncio call `resume_writing` only when the whole line is in the pipe, not just most
+        # of it.
         self._stdin.set_write_buffer_limits(high=0)
         self._stdout.set_protocol(PromptOutput(self, self._stdout.get_protocol()))
 
@@ -263,7 +265,7 @@ class Program(asyncio.SubprocessProtocol):
         await self._change.wait()
 
     async def _wait(self, seconds: float) -> None:
-        """Wait for the next change, `seconds` at most."""
+        """Wait for the next change, at most `seconds`."""
         # Cheaper than asyncio.timeout; other waiters are woken too, and simply check again.
         alarm = self._loop.call_later(seconds, self._change.set)
         try:
@@ -286,7 +288,7 @@ class Program(asyncio.SubprocessProtocol):
 
     @property
     def limit(self) -> str:
-        """Which limit it met, what is allowed and what to do; "" if none."""
+        """The limit it reached, what is allowed and what to do, as text; "" if none."""
         return self._bounds.met((self.exception, self.stderr.end(LIMIT_SEARCHED)), self._exit_code)
 
     def _why(self) -> str:
@@ -317,13 +319,13 @@ class Program(asyncio.SubprocessProtocol):
             if self._stdin.get_write_buffer_size():
                 self._stdin.abort()
         finally:
-            # Also when the event loop ends meanwhile and cancels this.
+            # Also if the event loop ends in the meantime and cancels this.
             self._transport.close()
         with suppress(TimeoutError):
             await asyncio.wait_for(self._finished.wait(), REAP)
 
     async def _exited(self, seconds: float) -> None:
-        """Wait until the program has ended, `seconds` at most."""
+        """Wait until the program has ended, at most `seconds`."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 while self._exit_code is None:

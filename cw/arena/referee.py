@@ -1,4 +1,4 @@
-"""The referee: runs one match between seats, from the first query to the last, and its stderr."""
+"""The referee, which runs one match between seats and records the bots' standard error."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Match(Generic[State, Action, View]):
     limit: float | None
     """The time limit of a turn, or None."""
     began: float
-    """When the current turn began, that is, when the turn before it was complete."""
+    """When the current turn started, that is, when the previous turn was complete."""
     turns: list[Turn[Action]] = field(default_factory=list)
     """All turns so far."""
     _answers: dict[Player, Action | Fault] = field(default_factory=dict)
@@ -55,7 +55,7 @@ class Match(Generic[State, Action, View]):
 
     @property
     def deadline(self) -> float | None:
-        """When the current turn times out; None without a limit or if nobody owes an action."""
+        """When the current turn times out; None without a limit or if no one owes an action."""
         return self.began + self.limit if self.limit is not None and self.waiting else None
 
     def submit(self, player: Player, action: Action, now: float) -> None:
@@ -93,12 +93,13 @@ class Match(Generic[State, Action, View]):
         owed = player in self.waiting
         self._answers[player] = answer
         self._seconds[player] = now - self.began
-        # A fault that nobody owed, such as a move out of turn, does not wait for the other players.
+        # A fault of a player who does not owe an action, such as a move out of turn, does not wait
+        # for the other players.
         if not owed or not self.waiting:
             self._step(now)
 
     def _step(self, now: float) -> None:
-        """Pass the answers so far to the rules, and begin the next turn."""
+        """Pass the actions and faults so far to the rules, and start the next turn."""
         self.turns.append(Turn(self._answers, self._seconds))
         self.state = self.game.step(self.state, self._answers)
         self._answers, self._seconds = {}, {}
@@ -106,7 +107,7 @@ class Match(Generic[State, Action, View]):
 
 
 TurnPlaces: TypeAlias = tuple[tuple[int, int], ...]
-"""For each turn with output, in order: its number, and where its part of the text begins."""
+"""The turns with output, in order: each turn's number, and the index where its text starts."""
 
 
 class Written:
@@ -129,21 +130,21 @@ class Written:
                 self._lengths[player] = length
 
     def turns(self, player: Player) -> TurnPlaces:
-        """Return the turns in which a player wrote, and where in the text."""
+        """Return the turns in which a player wrote, and the index in the text where each starts."""
         place = self._seats[player].stderr.place
         return tuple((turn, place(begin)) for turn, begin in self._begins[player])
 
 
 @dataclass(frozen=True, slots=True)
 class NotedFault:
-    """A fault as it was observed: in which turn (the number of turns played), by whom."""
+    """A fault as observed: the turn (number of turns played), the player, and the fault."""
 
     turn: int
     player: Player
     fault: Fault
 
     def to_json(self) -> dict[str, Json]:
-        """Return the fault as a document for reports."""
+        """Return the fault as JSON for reports."""
         return {
             "turn": self.turn,
             "player": self.player,
@@ -162,7 +163,7 @@ class MatchRecord:
     options: Mapping[str, Json]
     """The options of the rules."""
     from_position: bool = False
-    """Whether it starts from a given position instead of a new game."""
+    """Whether it starts from a given state instead of a new game."""
     start: Any = None
     state: Any = None
     turns: list[Turn[Any]] = field(default_factory=list)
@@ -171,7 +172,7 @@ class MatchRecord:
     """An outcome decided outside the rules."""
     stderr: dict[Player, str] = field(default_factory=dict)
     stderr_turns: dict[Player, TurnPlaces] = field(default_factory=dict)
-    """In which turns each player wrote to standard error."""
+    """The turns in which each player wrote to standard error."""
 
     @property
     def outcome(self) -> Outcome | None:
@@ -193,8 +194,9 @@ class StrayNote(NamedTuple):
 
 
 Watcher: TypeAlias = Callable[[MatchRecord], None]
-"""Called with the match after its start and after every turn; an error that it raises ends the
-match.
+"""Called with the match after its start and after every turn.
+
+An error that it raises ends the match.
 """
 
 
@@ -203,7 +205,7 @@ async def together(queries: Iterable[Coroutine[Any, Any, Answer]]) -> list[Answe
 
     The first one runs in the caller's task, which is cheaper than `asyncio.gather`.
     """
-    # Most queries go to one bot: a task for it would cost as much as the exchange itself.
+    # Most often one bot is queried: a task for it would cost as much as the exchange itself.
     first, *others = queries
     tasks = [asyncio.create_task(other) for other in others]
     try:
@@ -225,7 +227,7 @@ NO_SECRETS: Final[Mapping[str, Mapping[str, str]]] = {}
 
 
 class MatchReferee:
-    """Asks the seats, and plays the match on their answers (see `wire.Referee`)."""
+    """Queries the seats, and plays the match with their answers (see `wire.Referee`)."""
 
     def __init__(
         self,
@@ -235,10 +237,10 @@ class MatchReferee:
         watch: Watcher | None = None,
         secrets: Mapping[str, Mapping[str, str]] = NO_SECRETS,
     ) -> None:
-        """Seat the bots; nobody has been asked anything yet.
+        """Seat the bots without asking them anything.
 
         `secrets` are settings by bot name that take precedence over its own; they may change during
-        the match, and the next request is signed with their current values.
+        the match, and each request is signed with the current values.
         """
         self.record = record
         self.secrets = secrets
@@ -290,7 +292,7 @@ class MatchReferee:
         return self.seats[player].transport
 
     def address(self, player: Player) -> str | None:
-        """Return the base address of a bot that is a web service."""
+        """Return the base URL of a bot that is a web service."""
         bot = self.record.bots[player]
         return bot.target if bot.kind == "http" else None
 
@@ -312,13 +314,13 @@ class MatchReferee:
         return int(time.time())
 
     def begin(self, state: Any) -> None:
-        """Set the start state."""
+        """Set the initial state."""
         self.record.start = self.record.state = state
         self._written.note(0)
         self._show()
 
     async def ask(self, queries: Mapping[Player, Query]) -> dict[Player, Any]:
-        """Ask all concurrently; return each one's value or Fault when all are done."""
+        """Query players concurrently; return the value or Fault of each when all are done."""
         if not queries:
             return {}
         answers = await together(self._ask(player, query) for player, query in queries.items())
@@ -328,7 +330,7 @@ class MatchReferee:
         }
 
     async def ask_first(self, queries: Mapping[Player, Query]) -> dict[Player, Any]:
-        """Ask all concurrently; return the first answer, and cancel the other queries."""
+        """Query players concurrently; return the first answer, and cancel the other queries."""
         tasks = {
             player: asyncio.ensure_future(self._ask(player, query))
             for player, query in queries.items()
@@ -345,7 +347,7 @@ class MatchReferee:
     async def _ask(self, player: Player, query: Query) -> Answer:
         if player in self.disqualified:
             return Answer(self.disqualified[player], 0.0)
-        # The view is made only for seats that need it: bots on the wire get what the protocol
+        # The view is computed only for seats that need it: external bots get what the protocol
         # sends.
         look = partial(self.rules.observe, self.state, player)
         return await self.seats[player].ask(query, look)
@@ -357,8 +359,8 @@ class MatchReferee:
             self.seconds[player] = answer.seconds
             self._beginnings[player] = answer.beginning
         if isinstance(value, Fault):
-            # The fault goes into the replay, which anybody may read: paths of this machine are
-            # removed first.
+            # The fault is stored in the replay, which anyone may read: local paths are removed
+            # first.
             value = public_fault(self.record.bots[player], value)
             value = replace(value, answer=readable(answer.beginning))
             if query.noted:
@@ -368,7 +370,7 @@ class MatchReferee:
         return value
 
     def _note_stray(self, player: Player, lines: StrayLines) -> None:
-        """Record lines that are not answers: one fault per match, which counts them all."""
+        """Record lines that are not answers in one fault per match, which counts them all."""
         faults = self.record.faults
         known = self._stray.get(player)
         if known is not None:
@@ -387,9 +389,9 @@ class MatchReferee:
         for player, action in actions.items():
             if not isinstance(action, Fault):
                 # The rules decide what an illegal action costs; it is recorded here so that every
-                # game reports it alike (decisions 0005).
+                # game reports it in the same way (decisions 0005).
                 self._note_if_illegal(player, action)
-        # All actions of a turn in one step: nobody gains by answering first.
+        # All actions of a turn in one step: no one gains by answering first.
         record.state = self.rules.step(record.state, actions)
         record.turns.append(Turn(dict(actions), self.seconds))
         self.seconds = {}
@@ -398,7 +400,7 @@ class MatchReferee:
         return record.state
 
     def _note_if_illegal(self, player: Player, action: Any) -> None:
-        """Record an action that the rules will not allow, in the words of the rules."""
+        """Record an action that the rules do not allow, with the message from the rules."""
         try:
             self.rules.check(self.state, player, action)
         except IllegalAction as error:
@@ -412,7 +414,7 @@ class MatchReferee:
             self.note(player, fault)
 
     def note(self, player: Player, fault: Fault) -> None:
-        """Record a fault for the report; a lasting one only the first time."""
+        """Record a fault for the report; a lasting one only once."""
         if fault.lasting and player in self._gone:
             return
         self.record.note(player, fault)
@@ -420,7 +422,7 @@ class MatchReferee:
             self._gone.add(player)
 
     def disqualify(self, player: Player, fault: Fault) -> None:
-        """Ask a player nothing more; the fault has already been recorded."""
+        """Stop querying a player, whose fault has already been recorded."""
         # The protocol has reported this fault itself; a lasting one is recorded once (see `note`).
         self.disqualified[player] = replace(fault, lasting=True)
         self._gone.add(player)

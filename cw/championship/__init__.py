@@ -1,1 +1,1 @@
-"""A contest of many teams: its runner, its journal and its report."""
+"""Contests between many teams: settings, teams, runner, journal and report."""

@@ -1,4 +1,4 @@
-"""The settings of a championship; they never change once it has begun."""
+"""The settings of a championship; they never change once it has started."""
 
 from __future__ import annotations
 
@@ -41,33 +41,33 @@ class ChampionshipSettings:
 
     teams: tuple[str, ...]
     place: str
-    """The folder or file of the teams."""
+    """The path of the teams' folder or file."""
     game: str = "circuit-wars"
     format: str = "championship"
     seed: int = 1
     groups: int | None = None
-    """Number of groups; None for as many as keep everyone at seven opponents or fewer."""
+    """Number of groups; None for as many as give every team at most seven opponents."""
     players: int | None = None
     """Players in a match of a free-for-all; None for all teams, up to the seats of the game."""
     rounds: int | None = None
-    """Rounds of a free-for-all or a ladder."""
+    """Number of rounds of a free-for-all or a ladder."""
     options: dict[str, Json] = field(default_factory=dict)
     """Options of the game and of its protocol."""
     sandbox: SandboxPolicy = "auto"
-    """Whether programs run in bubblewrap: if it works, always, or never."""
+    """Whether programs run in bubblewrap: only if it works, always, or never."""
     names: dict[str, str] = field(default_factory=dict)
-    """The display names of teams, by id, if they differ from it."""
+    """The display names of teams, by id, where they differ from the id."""
     members: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """The names of the authors of the bots, by id of the team."""
+    """The names of the bots' authors, by team id."""
     left_out: dict[str, str] = field(default_factory=dict)
-    """Teams of the same place that do not take part, by id, with the reason."""
+    """Teams of the same folder or file that do not take part, by id, with the reason."""
 
     def name(self, team: str) -> str:
         """Return the display name of a team."""
         return self.names.get(team, team)
 
     def contest(self) -> Contest:
-        """Make the contest; raise UsageError if invalid."""
+        """Create the contest; raise UsageError if the settings are invalid."""
         contest_format = Format(
             self.format, groups=self.groups, players=self.players, rounds=self.rounds
         )
@@ -84,7 +84,7 @@ class ChampionshipSettings:
         return Random(f"{self.seed} {fixture.meeting}").randrange(2**31)
 
     def match_options(self, fixture: Fixture) -> dict[str, Json]:
-        """Return the options of a match: tie-break matches have random openings, if the game does.
+        """Return a match's options; tie-break matches get random openings if supported.
 
         Such a match must not start like those that left its teams equal.
         """
@@ -104,14 +104,14 @@ class ChampionshipSettings:
             raise UsageError(f"{self.game}: {error}") from None
 
     def seats_of_a_match(self, seats: range) -> int:
-        """Return how many players a match has."""
+        """Return the number of players in a match."""
         if self.format != FREE_FOR_ALL:
             return 2
         return self.players or min(len(self.teams), seats[-1])
 
 
 def usual_options(game: str, chosen: Mapping[str, Json]) -> dict[str, Json]:
-    """Return the chosen options of a game, with the defaults of a championship."""
+    """Return the chosen options of a game, completed with the defaults of a championship."""
     if game != "circuit-wars":
         return dict(chosen)
     options = {**CIRCUIT_WARS, **chosen}
@@ -155,9 +155,9 @@ def settings_of(folder: Path) -> ChampionshipSettings:
 
 
 def names_of(teams: Sequence[Team]) -> dict[str, str]:
-    """Return the display names of teams, by id, if they differ from it.
+    """Return the display names of teams, by id, where they differ from the id.
 
-    Teams of the same name are told apart by their ids.
+    Teams with the same name are distinguished by their ids.
     """
     times = Counter(team.name.casefold() for team in teams)
     return {
@@ -168,7 +168,7 @@ def names_of(teams: Sequence[Team]) -> dict[str, str]:
 
 
 def chosen_teams(settings: ChampionshipSettings) -> tuple[Team, ...]:
-    """Read the teams again; raise UsageError if they differ from those of the settings."""
+    """Read the teams again; raise UsageError if they differ from those in the settings."""
     entrants = read_entrants(Path(settings.place), settings.game)
     refuse([team for team in entrants.unfit if team.id in settings.teams])
     teams = {team.id: team for team in entrants.fit if team.id not in settings.left_out}

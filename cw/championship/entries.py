@@ -1,4 +1,4 @@
-"""What a championship stores of a finished match: a line of its journal."""
+"""What a championship stores of a finished match: one line of its journal."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cw.league.fixtures import Fixture, Result
 from cw.matches.spec import MatchResult
 
 STDERR_LENGTH: Final = 4000
-"""Characters stored of what a program wrote to its standard error: the last ones."""
+"""Maximum characters stored of a program's standard error output: the last ones."""
 
 Name = Annotated[str, Meta(min_length=1, max_length=100)]
 Number = Annotated[int, Meta(ge=1)]
@@ -33,13 +33,13 @@ class EntryFault(msgspec.Struct, frozen=True):
     seat: Count
     """The bot's seat number, from 0."""
     turn: Count
-    """Turns played before it."""
+    """The number of turns played before it."""
     kind: str
     detail: str
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """A finished match; every tuple but the faults is in seat order."""
+    """A finished match; all tuples except the faults are in seat order."""
 
     stage: Name
     group: Name | None
@@ -48,9 +48,9 @@ class Entry(msgspec.Struct, frozen=True):
     tie_break: Count
     ranks: tuple[Number, ...]
     scores: tuple[int | float, ...]
-    """As the game gives them."""
+    """The scores given by the game."""
     reason: str
-    """The game's name for how it ended."""
+    """The game's name for how the match ended."""
     seed: Count = 0
     turns: Count = 0
     faults: tuple[EntryFault, ...] = ()
@@ -75,21 +75,21 @@ class Entry(msgspec.Struct, frozen=True):
 
     @property
     def winner(self) -> str | None:
-        """The team that alone has the first rank, or None after a draw."""
+        """The only team with the first rank, or None after a draw."""
         return Result(self.players, self.ranks, self.scores).winner
 
 
 class LineFormat(Protocol):
-    """How the entries of a game are written in the journal, and how they count."""
+    """How a game's entries are written to the journal, and how their results count."""
 
     def write(self, entry: Entry) -> dict[str, Json]:
-        """Return the line of an entry."""
+        """Return an entry as a journal line."""
 
     def read(self, text: bytes) -> Entry:
         """Read a line; raise ProtocolError if invalid."""
 
     def result(self, entry: Entry) -> Result:
-        """Return a match as the contest counts it."""
+        """Return the match result as the contest counts it."""
 
     def forfeits(self, entry: Entry) -> tuple[str | None, ...]:
         """Return, by seat, the kind of fault that a report marks, or None."""
@@ -97,15 +97,15 @@ class LineFormat(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class MatchLines:
-    """The lines of all games but Circuit Wars: the members of an entry."""
+    """Journal lines of all games except Circuit Wars, with the fields of an entry as members."""
 
     forfeit: Forfeit = nothing_for_losers
-    """Scores a forfeited match."""
+    """Computes the scores of a forfeited match."""
     options: Mapping[str, Json] = field(default_factory=dict)
     """Options of the game."""
 
     def write(self, entry: Entry) -> dict[str, Json]:
-        """Return the line of an entry."""
+        """Return an entry as a journal line."""
         line: dict[str, Json] = msgspec.to_builtins(entry)
         return line
 
@@ -114,7 +114,7 @@ class MatchLines:
         return decoded(text, Entry)
 
     def result(self, entry: Entry) -> Result:
-        """Return a match with the ranks of its game; a forfeited one with its forfeit scores."""
+        """Return the match result with the game's ranks; a forfeited match has forfeit scores."""
         losers, scores = forfeiters(entry), entry.scores
         counted = self.forfeit(scores, losers, self.options) if losers else scores
         return Result(entry.players, entry.ranks, counted, entry.reason)
@@ -128,8 +128,8 @@ class MatchLines:
 def forfeiters(entry: Entry) -> frozenset[int]:
     """Return the seats that have forfeited a match, from 0; never the winner's.
 
-    They ranked behind others by a fault that ended the match; or they never started and never
-    answered, while another bot played.
+    Either a fault that ended the match ranked them behind others, or they never started and never
+    replied while another bot played.
     """
     best = min(entry.ranks)
     absent = {
@@ -147,12 +147,12 @@ def forfeiters(entry: Entry) -> frozenset[int]:
 
 
 def has_answered(entry: Entry, seat: int) -> bool:
-    """Return whether a bot spent time on an answer."""
+    """Return whether a bot spent time on at least one reply."""
     return bool(entry.longest_ms) and entry.longest_ms[seat] > 0
 
 
 def decoded(text: bytes, form: type[Line]) -> Line:
-    """Decode a line of JSON; raise ProtocolError if invalid."""
+    """Decode a JSON line; raise ProtocolError if it is invalid."""
     try:
         return documents.decode(text, form)
     except msgspec.DecodeError as error:
@@ -160,7 +160,7 @@ def decoded(text: bytes, form: type[Line]) -> Line:
 
 
 def entry_of(fixture: Fixture, seed: int, result: MatchResult) -> Entry:
-    """Return the entry of a match; unranked bots come behind all others."""
+    """Return the entry of a match; unranked bots are ranked behind all others."""
     last = max((rank for rank in result.ranks if rank is not None), default=0) + 1
     return Entry(
         fixture.stage,

@@ -1,7 +1,7 @@
-"""What a championship stores on disk: a line for every finished match.
+"""A championship on disk: one line per finished match, and the progress of the running ones.
 
-A line is written and synced before the match counts. A kill at any instant tears at most the last
-line, which is cut off when the journal is opened again: that match was in flight.
+A line is written and synced before the match counts. A kill at any time tears at most the last
+line, which is cut off when the journal is opened again: that match was still in progress.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ LIVE: Final = "live"
 PROGRESS: Final = "progress.json"
 MOST_WARNINGS: Final = 50
 LONGEST_WARNING: Final = 1000
-"""Most characters of one of them."""
+"""Maximum characters of a warning."""
 
 SPECTATED: Final = re.compile(r"http://127\.0\.0\.1:[0-9]{1,5}/?")
 
@@ -45,12 +45,12 @@ class Journal:
     folder: Path
     settings: ChampionshipSettings
     entries: list[Entry] = field(default_factory=list)
-    """In the order in which they ended."""
+    """The entries, in the order in which their matches ended."""
     results: dict[Fixture, Result] = field(default_factory=dict)
-    """The result of each."""
+    """The result of each match."""
 
     def take(self, entry: Entry) -> None:
-        """Add an entry; raise ProtocolError for an unknown team, or if the match has an entry."""
+        """Add an entry; raise ProtocolError for an unknown team or a match that has an entry."""
         for team in entry.players:
             if team not in self.settings.teams:
                 raise ProtocolError(f"{team!r} is not a team of this championship")
@@ -60,10 +60,10 @@ class Journal:
         self.results[entry.fixture] = self.settings.lines().result(entry)
 
     def add(self, entry: Entry) -> None:
-        """Write a match to disk; if that fails, leave the file as it was and raise Failure."""
+        """Write a match to disk; if that fails, restore the file and raise Failure."""
         data = json.dumps(self.settings.lines().write(entry)).encode() + b"\n"
         file = self.folder / RESULTS
-        # A match counts once its line would survive a power cut; only then may the next round
+        # A match counts once its line would survive a power failure; only then may the next round
         # depend on it.
         append_line(file, data)
         self.take(entry)
@@ -79,7 +79,7 @@ def opened(folder: Path, settings: ChampionshipSettings) -> Iterator[Journal]:
 
 
 def is_run(folder: Path) -> bool:
-    """Return whether a process holds the journal of a folder open."""
+    """Return whether a process has the journal of a folder open."""
     if not (folder / LOCK).exists():
         return False
     try:
@@ -92,9 +92,9 @@ def is_run(folder: Path) -> bool:
 
 
 def journal_of(folder: Path, settings: ChampionshipSettings) -> Journal:
-    """Read the journal of a folder, which another process may be running; change nothing.
+    """Read a folder's journal, which another process may be writing; change nothing.
 
-    Raises UsageError naming the line that is invalid.
+    Raises UsageError that names an invalid line.
     """
     file = folder / RESULTS
     data = file.read_bytes() if file.exists() else b""
@@ -109,8 +109,8 @@ def journal_of(folder: Path, settings: ChampionshipSettings) -> Journal:
 
 
 def check_fixtures(journal: Journal) -> None:
-    """Raise UsageError for a match that is not one of the championship's: it would not count."""
-    # The contest is a function of its results: asking it again detects an edited journal.
+    """Raise UsageError for a match that does not belong to the championship: it would not count."""
+    # The contest is a function of its results, so computing it again detects an edited journal.
     fixtures = set(chain.from_iterable(journal.settings.contest().rounds(journal.results)))
     for number, entry in enumerate(journal.entries, start=1):
         if entry.fixture not in fixtures:
@@ -125,19 +125,19 @@ class Progress:
     """The current state of a championship, for spectators."""
 
     done: int = 0
-    """Finished matches."""
+    """Number of finished matches."""
     running: Mapping[Fixture, str | None] = field(default_factory=dict)
-    """The matches in flight, each with the address where it can be watched, or None."""
+    """The matches in progress, each with the URL where it can be watched, or None."""
     waiting: int = 0
-    """Matches that could be played now but are not in flight."""
+    """Number of matches that could be played now but are not in progress."""
     failed: Mapping[Fixture, str] = field(default_factory=dict)
-    """The matches that could not be played, with the reason; they have no results."""
+    """The matches that could not be played, with the reasons; they have no results."""
     expected: int = 0
-    """Matches in total, as far as known."""
+    """Total number of matches, as far as known."""
     seconds_left: float | None = None
-    """Until all matches are over; None if unknown."""
+    """Estimated seconds until all matches are over; None if unknown."""
     warnings: Sequence[str] = ()
-    """Warnings of the processes that play the matches."""
+    """Warnings from the processes that play the matches."""
 
     def save(self, folder: Path) -> None:
         """Write the progress to disk; raise Failure if that fails."""
@@ -151,7 +151,7 @@ class Progress:
 
 
 def load_progress(folder: Path) -> Progress:
-    """Read the progress; empty if nobody plays."""
+    """Read the progress; return an empty one if there is no valid file."""
     try:
         document = documents.decode((folder / PROGRESS).read_bytes(), ProgressDocument)
     except (OSError, msgspec.DecodeError):
@@ -165,7 +165,7 @@ def load_progress(folder: Path) -> Progress:
 
 
 def shortened(warning: str) -> str:
-    """Return a warning, cut in its middle if it is too long."""
+    """Return a warning, shortened in the middle if it is too long."""
     if len(warning) <= LONGEST_WARNING:
         return warning
     half = LONGEST_WARNING // 2 - 3
@@ -173,13 +173,13 @@ def shortened(warning: str) -> str:
 
 
 def on_this_machine(address: str | None) -> str | None:
-    """Return the address of a server on this machine; None for any other address."""
-    # Anybody may have written the file; a link to elsewhere must not reach the page.
+    """Return the URL of a server on this host; None for any other URL."""
+    # Any process could have written the file; a link to another site must not reach the page.
     return address if address and SPECTATED.fullmatch(address) else None
 
 
 class NotedMatch(msgspec.Struct, frozen=True):
-    """A match in flight, or one that could not be played."""
+    """A match in progress, or one that could not be played."""
 
     stage: str
     group: str | None
@@ -196,7 +196,7 @@ class NotedMatch(msgspec.Struct, frozen=True):
 
 
 class ProgressDocument(msgspec.Struct, frozen=True):
-    """The progress file."""
+    """The contents of the progress file."""
 
     running: tuple[NotedMatch, ...]
     failed: tuple[NotedMatch, ...]
@@ -205,9 +205,10 @@ class ProgressDocument(msgspec.Struct, frozen=True):
 
 
 def stem_of(fixture: Fixture) -> str:
-    """Return the name of a match's files, without an ending.
+    """Return the file name of a match, without its extension.
 
-    Of more than two players only the first is named, as it has no other match in that round.
+    If there are more than two players, only the first is named, as it has no other match in that
+    round.
     """
     first, *others = fixture.players
     names = [first, *others] if len(others) == 1 else [first, f"and-{len(others)}-others"]
@@ -217,10 +218,10 @@ def stem_of(fixture: Fixture) -> str:
 
 
 def live_file(folder: Path, stem: str) -> Path:
-    """Return the file to which a match of a championship is written while it is played."""
+    """Return the file to which a match is written while it is being played."""
     return folder / LIVE / f"{stem}.jsonl"
 
 
 def plain(part: str) -> str:
-    """Return text as a part of a file name."""
+    """Return text with only the characters that are safe in a file name."""
     return "".join(sign if sign.isascii() and sign.isalnum() else "-" for sign in part)

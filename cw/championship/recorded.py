@@ -18,7 +18,7 @@ from cw.league.fixtures import Result
 from cw.matches.spec import MatchResult
 
 LONGEST_LINE: Final = 256 * 1024
-"""Most bytes of a line; a match with all its moves is below 64 KiB on the largest board."""
+"""Maximum bytes of a line; a match with all its moves is below 64 KiB on the largest board."""
 
 ENDED: Final[Mapping[int, str]] = {3: "finished", 4: "illegal", 5: "timeout"}
 """Why a match ended, by the first digit of its status code."""
@@ -29,7 +29,7 @@ Points = Annotated[int, Meta(ge=0, le=31 * 31)]
 
 
 class RecordedLine(msgspec.Struct, frozen=True):
-    """The required members of a line; it may have more."""
+    """The required members of a line, which may have others."""
 
     player_1: Name
     player_2: Name
@@ -44,17 +44,17 @@ class RecordedLine(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class RecordedMatch:
-    """A finished match, and its place in the contest."""
+    """A finished match, and its position in the contest."""
 
     group: str | None
     stage: str | None
     tie_break: int
-    """The number of its pair of tie-break matches, or 0."""
+    """The number of its pair of tie-break matches; 0 for other matches."""
     result: Result
 
 
 def read_results(stream: BinaryIO) -> Iterator[RecordedMatch]:
-    """Read recorded matches; raise ProtocolError naming the line that is invalid."""
+    """Read recorded matches; raise ProtocolError that names an invalid line."""
     number = 0
     while text := stream.readline(LONGEST_LINE + 1):
         number += 1
@@ -79,7 +79,7 @@ def read_line(text: bytes) -> RecordedMatch:
 
 
 def result_of(line: RecordedLine) -> Result:
-    """Return the result for a match's status code; raise ProtocolError if it ends no match."""
+    """Return the result for a status code; raise ProtocolError if it does not end a match."""
     kind, player = divmod(line.status_code, 100)
     if line.status_code not in STATUS or kind not in ENDED:
         codes = ", ".join(str(code) for code in STATUS if code // 100 in ENDED)
@@ -96,16 +96,16 @@ def result_of(line: RecordedLine) -> Result:
 
 
 def forfeited(teams: tuple[str, str], loser: int, ended: str, size: int) -> Result:
-    """Score a match that the loser did not finish: every square for the other team.
+    """Score a match that the loser did not finish: the other team gets every square.
 
-    `loser` is the number of the seat, from 0; `size` is that of the board.
+    `loser` is the seat number, from 0; `size` is that of the board.
     """
     ranks = (2, 1) if loser == 0 else (1, 2)
     return Result(teams, ranks, ENDINGS.forfeit((0, 0), {loser}, {"size": size}), ended)
 
 
 class Reason(msgspec.Struct, frozen=True):
-    """The fault of a player, in a line."""
+    """A player's fault, as stored in a line."""
 
     turn: Count
     player: Annotated[int, Meta(ge=1, le=2)]
@@ -114,7 +114,7 @@ class Reason(msgspec.Struct, frozen=True):
 
 
 class JournalLine(RecordedLine, frozen=True, kw_only=True):
-    """The line of a match in a championship's journal."""
+    """A match as a line of a championship's journal."""
 
     stage: Name
     round: Number
@@ -130,13 +130,13 @@ class JournalLine(RecordedLine, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class RecordedLines:
-    """Circuit Wars lines in a journal: recorded matches, and their fixtures."""
+    """The journal lines of Circuit Wars: recorded matches with their fixtures."""
 
     size: int
-    """Squares per row of the board."""
+    """Number of squares per row of the board."""
 
     def write(self, entry: Entry) -> dict[str, Json]:
-        """Return the line of an entry."""
+        """Return an entry as a journal line."""
         first, second = entry.players
         return {
             "stage": entry.stage,
@@ -186,14 +186,14 @@ class RecordedLines:
         )
 
     def result(self, entry: Entry) -> Result:
-        """Return a match; if one team did not finish it, the other one gets all squares."""
+        """Return the match result; if one team did not finish, the other one gets all squares."""
         if entry.reason == "finished":
             return Result(entry.players, entry.ranks, entry.scores)
         first, second = entry.players
         return forfeited((first, second), loser_of(entry), entry.reason, self.size)
 
     def forfeits(self, entry: Entry) -> tuple[str | None, ...]:
-        """Return why each team lost without playing on, or None; mere attempts are not forfeits."""
+        """Return by seat the fault that forfeited the match, or None; other faults do not count."""
         if entry.reason == "finished":
             return (None, None)
         loser = loser_of(entry)
@@ -203,7 +203,7 @@ class RecordedLines:
 
 
 def loser_of(entry: Entry) -> int:
-    """Return the number of the loser's seat, from 0."""
+    """Return the loser's seat number, from 0."""
     return entry.ranks.index(2)
 
 
@@ -215,7 +215,7 @@ def status_code(entry: Entry) -> int:
 
 
 def log_of(entry: Entry, result: MatchResult) -> str:
-    """Return a match as a recorded log: its moves, then how it ended."""
+    """Return a match as a recorded log: its moves, then its status code, teams and scores."""
     moves = [
         f"/move/{entry.players[int(player) - 1]}/{action}"
         for turn in result.replay["turns"]

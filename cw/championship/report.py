@@ -26,16 +26,16 @@ from cw.league.groups import ADVANCING
 Phase: TypeAlias = Literal["running", "stopped", "over"]
 
 PODIUM: Final = 3
-"""Places shown at the top."""
+"""Number of ranks shown at the top."""
 
 SHORT: Final = 3
-"""Longest name of a table that is taken for a group's letter."""
+"""Maximum length of a table name that is taken for a group's letter."""
 
 
 def page_document(
     document: Mapping[str, Any], progress: Progress, *, running: bool
 ) -> dict[str, Json]:
-    """Return what a page shows of a report; `running` says whether it is being played."""
+    """Return what a page needs to show a report; `running` says whether it is being played."""
     phase = phase_of(document, running=running)
     left = progress.seconds_left
     return {
@@ -84,7 +84,7 @@ def final_words(document: Mapping[str, Any]) -> str:
 
 
 def lead_words(standings: Sequence[Mapping[str, Any]], names: Mapping[str, str]) -> str:
-    """Return the lead of the first team; "" if there are several tables."""
+    """Return a sentence that compares the first two teams; "" if there are several tables."""
     if len(standings) != 1:
         return ""
     first, second = standings[0]["rows"][:2]
@@ -97,7 +97,7 @@ def lead_words(standings: Sequence[Mapping[str, Any]], names: Mapping[str, str])
 
 
 def podium(document: Mapping[str, Any]) -> Iterator[dict[str, Json]]:
-    """Yield the first places, each with its teams and what they have won."""
+    """Yield the first ranks, each with its teams and what they have won."""
     records = {team["id"]: team["record"] for team in document["teams"]}
     rank = 1
     for teams in document["order"]:
@@ -110,7 +110,7 @@ def podium(document: Mapping[str, Any]) -> Iterator[dict[str, Json]]:
 def merits(
     teams: Sequence[str], records: Mapping[str, Mapping[str, int]], document: Mapping[str, Any]
 ) -> list[str]:
-    """Return the wins and bonus points of the teams of a place."""
+    """Return the wins and bonus points of the teams that share a rank."""
     words = []
     for team in teams:
         merit = f"won {records[team].get('won', 0)} of {sum(records[team].values())}"
@@ -131,7 +131,7 @@ def table_name(name: str) -> str:
 
 
 def running_documents(progress: Progress) -> list[dict[str, Json]]:
-    """Return the matches in flight."""
+    """Return the matches in progress."""
     return [
         {
             "players": list(match.players),
@@ -157,7 +157,7 @@ BY_SEAT: Final = ("player", "name", "rank", "score", "counted", "faults", "fault
 
 
 def matches_csv(document: Mapping[str, Any]) -> str:
-    """Return one line per match; columns of seats that it does not have are empty."""
+    """Return CSV with one line per match; columns of seats that a match lacks are empty."""
     seats = max((len(match["players"]) for match in document["listing"]), default=2)
     by_seat = [f"{column}_{seat}" for seat in range(1, seats + 1) for column in BY_SEAT]
     codes = ["status_code"] if document["game"] == "circuit-wars" else []
@@ -179,7 +179,7 @@ def match_rows(document: Mapping[str, Any]) -> Iterator[dict[str, Json]]:
 
 
 def ranking_csv(document: Mapping[str, Any]) -> str:
-    """Return one line per team, best first."""
+    """Return CSV with one line per team, best first."""
     rows = [
         {**row, "members": ", ".join(row["members"]), "ratio": round(row["ratio"], 4)}
         for row in document["ranking"]
@@ -188,7 +188,7 @@ def ranking_csv(document: Mapping[str, Any]) -> str:
 
 
 def text_of(columns: Sequence[str], rows: Iterable[Mapping[str, Json]]) -> str:
-    """Return CSV with headings; numbers stay numbers, and no text is a formula."""
+    """Return CSV with a header; numbers stay numbers, and no text can act as a formula."""
     out = io.StringIO()
     writer = csv.DictWriter(out, columns, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
@@ -197,7 +197,7 @@ def text_of(columns: Sequence[str], rows: Iterable[Mapping[str, Json]]) -> str:
 
 
 REPLAYS: Final = "replays"
-"""The folder of the replay pages, within that of the report."""
+"""The folder of the replay pages, inside the report's folder."""
 
 RANKING_FILE: Final = "ranking.csv"
 
@@ -215,11 +215,11 @@ class ChampionshipReport:
         return json.dumps(self.document, indent=1) + "\n"
 
     def as_csv(self) -> str:
-        """Return one line per match, for spreadsheets."""
+        """Return CSV with one line per match."""
         return matches_csv(self.document)
 
     def ranking_as_csv(self) -> str:
-        """Return one line per team, for spreadsheets."""
+        """Return CSV with one line per team, best first."""
         return ranking_csv(self.document)
 
     def as_markdown(self) -> str:
@@ -244,7 +244,7 @@ class ChampionshipReport:
         return rendered("championship_file.html", {**content, **places, "style": style})
 
     def page(self, progress: Progress, *, running: bool) -> dict[str, Json]:
-        """Return the variables of the pages, without the targets of links."""
+        """Return the template variables of the pages, without link targets."""
         return self.document | page_document(self.document, progress, running=running)
 
 
@@ -269,7 +269,7 @@ def rendered(template: str, document: dict[str, Json]) -> str:
 def report_of(
     played: Played, settings: ChampionshipSettings, progress: Progress = NOBODY_PLAYS
 ) -> ChampionshipReport:
-    """Make the report of the finished matches and of those that could not be played."""
+    """Create the report of the finished matches and of those that could not be played."""
     return ChampionshipReport(report_document(played, settings, progress.failed, progress.warnings))
 
 
@@ -278,7 +278,7 @@ def write_report(
 ) -> list[Path]:
     """Write the report in all formats, and return its files.
 
-    Each appears whole or not at all. Raises Failure if one cannot be written.
+    Each file is written completely or not at all. Raises Failure if one cannot be written.
     """
     report = report_of(played, settings, progress)
     files = {
@@ -297,7 +297,7 @@ def write_report(
 
 
 def stderr_of(played: Played, team: str) -> str:
-    """Return what a team's program wrote to its standard error: for this team only."""
+    """Return a team's standard error output in all its matches; only this team may see it."""
     parts = []
     for entry in played.entries:
         if team in entry.players and entry.stderr:

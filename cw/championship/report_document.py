@@ -1,4 +1,4 @@
-"""A championship as one JSON document: tables, bracket, and every match."""
+"""A championship report as JSON: tables, bracket, and every match."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def ranking_document(
 ) -> list[dict[str, Json]]:
     """Return a row for each team, best first; equal teams share a rank.
 
-    Figures cover all matches except tie-break matches; `teams` are the documents of the teams.
-    Equal teams are listed by win rate, then by score ratio, highest first.
+    The statistics cover all matches except tie-break matches; `teams` is the result of
+    `teams_document`. Equal teams are listed by win rate, then by score ratio, highest first.
     """
     contest = settings.contest()
     counted = [result for fixture, result in results.items() if not fixture.tie_break]
@@ -64,12 +64,12 @@ def ranking_document(
 
 
 def merit(record: Record) -> tuple[Any, Any]:
-    """Return the sort key of equal teams."""
+    """Return the sort key for equal teams."""
     return record.win_rate, record.ratio
 
 
 def figures(record: Record, matches: Sequence[Mapping[str, Any]]) -> dict[str, Json]:
-    """Return a team's matches won, drawn and lost, its points, and its faults."""
+    """Return a team's statistics: matches won, drawn and lost, scores, and matches with faults."""
     own = [match for match in matches if not match["is_tie_break"]]
     ended = Counter(match["result"] for match in own)
     return {
@@ -90,7 +90,7 @@ def as_number(value: Any) -> int | float:
 
 
 def reached(contest: Contest, results: Results) -> dict[str, str]:
-    """Return how far each team has come, if the contest has several stages."""
+    """Return the stage that each team has reached, if the contest has several stages."""
     standings, bracket = contest.standings(results), contest.bracket(results)
     words: dict[str, str] = {}
     if len(standings) > 1 or bracket:
@@ -146,12 +146,12 @@ NO_NAMES: Final[Mapping[str, str]] = {}
 
 
 def troubles(entries: Sequence[Entry], names: Mapping[str, str] = NO_NAMES) -> list[str]:
-    """Return a sentence about each team with failed starts, or with faults in most matches."""
+    """Return a sentence about each team whose bot failed to start or mostly made faults."""
     return [*never_started(entries, names), *mostly_at_fault(entries, names)]
 
 
 def never_started(entries: Sequence[Entry], names: Mapping[str, str]) -> list[str]:
-    """Return a sentence about each team whose bot could not be started, with one of the reasons."""
+    """Return a sentence about each team whose bot failed to start, with the latest reason."""
     starts: dict[str, list[str]] = {}
     for entry in entries:
         for fault in entry.faults:
@@ -167,9 +167,9 @@ def never_started(entries: Sequence[Entry], names: Mapping[str, str]) -> list[st
 
 
 def mostly_at_fault(entries: Sequence[Entry], names: Mapping[str, str]) -> list[str]:
-    """Return a sentence about each team with faults in most of its matches, with the last one.
+    """Return a sentence about each team with faults in most of its matches, with the last fault.
 
-    Failed starts do not count.
+    Failed starts are not counted.
     """
     matches: Counter[str] = Counter()
     wrong: Counter[str] = Counter()
@@ -200,7 +200,7 @@ def match_sentence(
     """Describe a match in a sentence: who won, by how much, and what went wrong.
 
     `result` is the match as the contest counts it; `forfeits` are the kinds of the marked faults,
-    by seat; `names` are the names of teams, by id.
+    by seat; `names` are the teams' display names, by id.
     """
     wrong = [
         f"{names.get(team, team)}: {fault_words(kind)}"
@@ -219,13 +219,13 @@ def outcome(entry: Entry, names: Mapping[str, str] = NO_NAMES) -> str:
 
 
 def by(entry: Entry) -> str:
-    """Return the reason for the end, or "" if it adds nothing."""
+    """Return how the match ended, for a sentence; "" if it simply finished."""
     reason = entry.reason.replace("_", " ")
     return "" if reason == "finished" else f", {reason}"
 
 
 def scores(result: Result, names: Mapping[str, str] = NO_NAMES) -> str:
-    """Return the scores: `30 : 19`, or with names if there are more than two players."""
+    """Return the scores as `30 : 19`, or with names if there are more than two players."""
     if len(result.players) == 2:
         return " : ".join(map(number, result.scores))
     named = zip(result.players, result.scores, strict=True)
@@ -233,7 +233,7 @@ def scores(result: Result, names: Mapping[str, str] = NO_NAMES) -> str:
 
 
 def gathered(warnings: Iterable[str], teams: Collection[str]) -> list[str]:
-    """Return warnings, each once; a warning about several teams follows all their names."""
+    """Return each warning once; one about several teams starts with all their names."""
     about: dict[str, dict[str, None]] = {}
     for warning in warnings:
         names, colon, rest = warning.partition(": ")
@@ -246,18 +246,18 @@ def gathered(warnings: Iterable[str], teams: Collection[str]) -> list[str]:
 
 
 def number(score: float) -> str:
-    """Return a score without a needless fraction."""
+    """Return a score without trailing zeros."""
     return f"{score:g}"
 
 
 SIGNS: Final[Mapping[str | None, str]] = {None: "", "timeout": "^", "illegal": "!"}
-"""The mark of a team for a fault of this kind."""
+"""The mark next to a team, by kind of fault."""
 
 OTHER_SIGN: Final = "×"
-"""The mark of a team for a fault of any other kind."""
+"""The mark next to a team for any other kind of fault."""
 
 PRIVATE: Final = ("stderr", "first", "second")
-"""Members of a journal's line that a report leaves out: private to a team, or redundant."""
+"""Members of a journal line that a report omits: private to a team, or redundant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,11 +268,11 @@ class Played:
     results: Results
     lines: LineFormat
     names: Mapping[str, str] = field(default_factory=dict)
-    """The display names of teams, by id, if they differ from it."""
+    """The display names of teams, by id, where they differ from the id."""
     meetings: dict[tuple[str, tuple[str, ...]], Entry] = field(init=False, default_factory=dict)
-    """By table name and players in seat order; without tie-break matches."""
+    """Matches by table name and players in seat order, without tie-break matches."""
     appearances: dict[tuple[int, str], Entry] = field(init=False, default_factory=dict)
-    """By round and team; nobody plays twice in a round."""
+    """Matches by round and team; a team plays at most once in a round."""
     by_fixture: dict[Fixture, Entry] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -284,7 +284,7 @@ class Played:
                 self.appearances.update({(entry.round, team): entry for team in entry.players})
 
     def signs(self, entry: Entry) -> list[str]:
-        """Return, by seat, the mark of a fault, or ""."""
+        """Return the mark of each seat's fault, or ""."""
         return [SIGNS.get(kind, OTHER_SIGN) for kind in self.lines.forfeits(entry)]
 
 
@@ -302,7 +302,7 @@ def report_document(
 ) -> dict[str, Json]:
     """Return the report of the finished matches, and of those that could not be played.
 
-    `warnings` come from the processes that played them.
+    `warnings` come from the processes that played the matches.
     """
     contest, results = settings.contest(), played.results
     teams = teams_document(settings, played)
@@ -341,7 +341,7 @@ def named(team: str, played: Played) -> str:
 
 
 def listed(entry: Entry, played: Played, game: str) -> dict[str, Json]:
-    """Return a match as the list of all matches shows it, with the names of its files."""
+    """Return a match as an item of the list of all matches, with the names of its files."""
     stem = stem_of(entry.fixture)
     return {
         "table": entry.group or entry.stage,
@@ -359,7 +359,7 @@ def listed(entry: Entry, played: Played, game: str) -> dict[str, Json]:
 
 
 def seat_document(entry: Entry, seat: int, played: Played) -> dict[str, Json]:
-    """Return the result of a seat: the score that the game gave it, and the score that counts."""
+    """Return a seat's result: the score given by the game, and the score that counts."""
     kinds = [fault.kind for fault in entry.faults if fault.seat == seat]
     return {
         "player": entry.players[seat],
@@ -372,7 +372,7 @@ def seat_document(entry: Entry, seat: int, played: Played) -> dict[str, Json]:
 
 
 def stage_words(match: Entry | Fixture) -> str:
-    """Return the stage of a match in words."""
+    """Return the stage of a match as text."""
     stage = f"group {match.group}" if match.group else match.stage
     return f"{stage}, tie-break" if match.tie_break else stage
 
@@ -385,7 +385,7 @@ def public_line(entry: Entry, lines: LineFormat) -> dict[str, Json]:
 
 
 def standing_document(standing: StageTable, played: Played) -> dict[str, Json]:
-    """Return a table with the cross table of its teams or, in a free-for-all, with their rounds."""
+    """Return a table with its cross table or, in a free-for-all, with its teams' rounds."""
     rows = standing.rows
     by_round = standing.name == FREE_FOR_ALL
     rounds = sorted({entry.round for entry in played.entries}) if by_round else []
@@ -413,7 +413,7 @@ def standing_document(standing: StageTable, played: Played) -> dict[str, Json]:
 
 
 def row_document(row: TableRow) -> dict[str, Json]:
-    """Return the figures of a row."""
+    """Return the statistics of a row."""
     record: Record = row.record
     return {
         "rank": row.rank,
@@ -439,7 +439,7 @@ def plain(number: Exact) -> float:
 def meeting(
     standing: StageTable, first: str, second: str, played: Played
 ) -> dict[str, Json] | None:
-    """Return the latest match in which one team played another from the first seat, or None."""
+    """Return the latest match of `first` in the first seat against `second`, or None."""
     stages = standing.stages or (standing.name,)
     meetings = (played.meetings.get((stage, (first, second))) for stage in reversed(stages))
     entry = next(filter(None, meetings), None)
@@ -449,7 +449,7 @@ def meeting(
 
 
 def appearance(team: str, number: int, played: Played) -> dict[str, Json] | None:
-    """Return a team's match of a round, with its result for the team, or None."""
+    """Return a team's match in a round, with the team's result, or None."""
     entry = played.appearances.get((number, team))
     if entry is None:
         return None
@@ -462,7 +462,7 @@ def appearance(team: str, number: int, played: Played) -> dict[str, Json] | None
 
 
 def match_document(entry: Entry, played: Played) -> dict[str, Json]:
-    """Return what a table's cell shows of a match."""
+    """Return what a table cell shows of a match."""
     return {
         "score": list(played.results[entry.fixture].scores),
         "signs": played.signs(entry),
@@ -473,13 +473,13 @@ def match_document(entry: Entry, played: Played) -> dict[str, Json]:
 
 
 def sentence(entry: Entry, played: Played) -> str:
-    """Return a sentence on how a match ended, with forfeits and their reasons."""
+    """Return a sentence about how a match ended, with forfeits and their reasons."""
     forfeits = played.lines.forfeits(entry)
     return match_sentence(entry, played.results[entry.fixture], forfeits, played.names)
 
 
 def bracket_document(contest: Contest, played: Played) -> list[Json]:
-    """Return the stages of the knockout."""
+    """Return the stages of the knockout bracket."""
     return [
         {"name": ties[0].stage, "ties": [tie_document(tie, played) for tie in ties]}
         for ties in contest.bracket(played.results)
@@ -487,7 +487,7 @@ def bracket_document(contest: Contest, played: Played) -> list[Json]:
 
 
 def tie_document(tie: Tie, played: Played) -> dict[str, Json]:
-    """Return a tie of the bracket."""
+    """Return a tie of the bracket, with its finished matches."""
     return {
         "teams": list(tie.teams),
         "winner": tie.winner,
@@ -510,7 +510,7 @@ def tie_document(tie: Tie, played: Played) -> dict[str, Json]:
 
 
 def seats_document(seats: SeatAdvantage | None) -> dict[str, Json] | None:
-    """Return the seat advantage."""
+    """Return the seat advantage as JSON."""
     return (
         None
         if seats is None
@@ -525,7 +525,7 @@ def seats_document(seats: SeatAdvantage | None) -> dict[str, Json] | None:
 
 
 def teams_document(settings: ChampionshipSettings, played: Played) -> list[dict[str, Json]]:
-    """Return all matches of each team, with the response times of its bot."""
+    """Return all matches of each team, with its bot's response times."""
     matches: dict[str, list[dict[str, Json]]] = {team: [] for team in settings.teams}
     endings = load_endings(settings.game)
     for entry in played.entries:
@@ -547,7 +547,7 @@ def teams_document(settings: ChampionshipSettings, played: Played) -> list[dict[
 
 
 def own_document(entry: Entry, seat: int, played: Played, endings: Endings) -> dict[str, Json]:
-    """Return a match from the point of view of one seat."""
+    """Return a match from the perspective of one seat."""
     rank, best = entry.ranks[seat], min(entry.ranks)
     scores = played.results[entry.fixture].scores
     drew = rank == best and entry.winner is None

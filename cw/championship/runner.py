@@ -1,7 +1,4 @@
-"""Runs a championship: who plays when and on how many cores, what is stored, how it resumes.
-
-Before that, each team can be tried.
-"""
+"""Runs a championship: scheduling, concurrency, storage and resumption; validates teams before."""
 
 from __future__ import annotations
 
@@ -44,20 +41,20 @@ from cw.matches.workers import MatchFailure, Workers
 from cw.replays import document
 
 REMEMBERED: Final = 60
-"""How many matches the estimate is based on: the latest."""
+"""Number of latest matches on which the time estimate is based."""
 
 FEWEST: Final = 3
-"""Matches needed for an estimate."""
+"""Minimum number of matches for an estimate."""
 
 TRIMMED: Final = 0.1
-"""Share of the shortest, and of the longest, to leave out: a match that hangs is not typical."""
+"""Share of the shortest and of the longest matches to ignore: a match that hangs is not typical."""
 
 
 class Pace:
-    """Records how long matches last."""
+    """Estimates the remaining time from the durations of matches."""
 
     def __init__(self) -> None:
-        """Begin without any matches."""
+        """Start without any matches."""
         self._seconds: deque[float] = deque(maxlen=REMEMBERED)
 
     def add(self, seconds: float) -> None:
@@ -67,7 +64,7 @@ class Pace:
     def seconds_left(self, waiting: int, running: int, lanes: int) -> float | None:
         """Return the seconds until all matches are over, or None while too few have ended.
 
-        `lanes` matches are played at the same time; those in flight count for half.
+        `lanes` matches are played concurrently; matches in progress count for half.
         """
         if len(self._seconds) < FEWEST:
             return None
@@ -82,7 +79,7 @@ def trimmed_mean(numbers: deque[float]) -> float:
 
 
 def in_words(seconds: float) -> str:
-    """Return a duration in round words, as in `about 5 min`."""
+    """Return a rounded duration as text, such as `about 5 min`."""
     if seconds < 50:
         return "less than a minute"
     minutes = round(seconds / 60)
@@ -93,72 +90,72 @@ def in_words(seconds: float) -> str:
 
 
 ATTEMPTS: Final = 2
-"""How often to try a match that fails for a reason that may be temporary."""
+"""Number of attempts at a match that fails for a reason that may be temporary."""
 
 Watch: TypeAlias = Callable[[Progress], None]
 
 Note: TypeAlias = Callable[[str | None], None]
-"""Called when a match begins, with the address where it can be watched, or None."""
+"""Called when a match starts, with the URL where it can be watched, or None."""
 
 
 class Players(Protocol):
-    """Plays the matches of a championship: our own processes, or workers elsewhere."""
+    """Plays the matches of a championship: in our own processes, or on remote workers."""
 
     @property
     def room(self) -> int:
-        """How many matches may be requested at the same time."""
+        """Maximum number of matches that may be requested at the same time."""
 
     @property
     def lanes(self) -> int:
-        """How many of these are played at the same time."""
+        """Number of requested matches that are played concurrently."""
 
     def is_known(self, match: str) -> bool:
-        """Return whether a previous run requested a match, by the id of its specification."""
+        """Return whether an earlier run has requested the match with this specification id."""
 
     async def play(self, job: Job, note: Note) -> MatchResult | MatchFailure | None:
-        """Play a match; return None if it was cancelled before it began."""
+        """Play a match; return None if it was cancelled before it started."""
 
     def stop(self) -> None:
-        """Cancel everything that has not begun."""
+        """Cancel all matches that have not started."""
 
     def warnings(self) -> Sequence[str]:
         """Return all warnings, each once."""
 
     async def close(self) -> None:
-        """Cancel everything that is not over."""
+        """Cancel all matches that are not over."""
 
 
 class OwnProcesses:
-    """Processes of this machine, a limited number of them at the same time."""
+    """A limited number of local processes."""
 
     def __init__(self, lanes: int) -> None:
-        """Start none yet."""
+        """Create no process yet."""
         self.room = self.lanes = lanes
         self._workers = Workers()
 
     def is_known(self, match: str) -> bool:
-        """Return False: these processes end with their run."""
+        """Return False, because these processes end with their run."""
         return False
 
     async def play(self, job: Job, note: Note) -> MatchResult | MatchFailure:
-        """Play a match, retrying if it fails; an invalid request fails for good."""
+        """Play a match; retry if it fails, unless the request is invalid."""
         note(None)
         for _ in range(ATTEMPTS):
             outcome = await self._workers.play(job, spectate=note)
-            # An invalid specification fails the same way again; a lost process may not.
+            # An invalid specification would fail again in the same way; a lost process might not.
             if isinstance(outcome, MatchResult) or outcome.kind == "usage":
                 break
         return outcome
 
     def stop(self) -> None:
-        """Do nothing: here matches begin as soon as they are requested."""
+        """Do nothing: these processes start matches as soon as they are requested."""
 
     def warnings(self) -> list[str]:
         """Return the warnings of the processes."""
         return self._workers.warnings()
 
     async def close(self) -> None:
-        """End the processes."""
+        """Stop the processes."""
         await self._workers.close()
 
 
@@ -168,7 +165,7 @@ class Runner:
     def __init__(
         self, journal: Journal, teams: Sequence[Team], players: Players, watch: Watch
     ) -> None:
-        """Play nothing yet."""
+        """Prepare the run without starting a match."""
         self.journal = journal
         self.settings = journal.settings
         self.teams = {team.id: team for team in teams}
@@ -184,14 +181,14 @@ class Runner:
         self.todo: list[Fixture] = []
 
     def stop(self) -> None:
-        """Begin no new match; let those in flight finish."""
+        """Start no more matches; let those in progress finish."""
         self.stopping = True
         self.players.stop()
 
     async def run(self) -> None:
-        """Play until nothing playable is left, or until stopped.
+        """Play until no playable match is left, or until stopped.
 
-        Raises Failure if this machine fails; finished matches are kept.
+        Raises Failure if this host fails; finished matches are kept.
         """
         self.forget_live()
         make_folder(self.journal.folder / LIVE)
@@ -208,7 +205,7 @@ class Runner:
             await self.close()
 
     def ask_for_matches(self) -> None:
-        """Request as many matches as there is room for."""
+        """Request as many matches as the players accept."""
         if self.stopping:
             return
         if not self.todo:
@@ -220,25 +217,25 @@ class Runner:
     def open_fixtures(self) -> list[Fixture]:
         """Return the matches that can be played, are not requested yet, and have not failed.
 
-        Those requested by a previous run come first: no bot in one of them may get another match at
-        the same time.
+        Those requested by an earlier run come first: none of their bots may get another match in
+        the meantime.
         """
         results = self.journal.results
         known = open_fixtures(self.settings.contest().rounds(results), results)
-        # Failed matches stay out of this run, so that one bad machine cannot loop for ever;
-        # `resume` retries them.
+        # Failed matches are not retried in this run, so that a faulty host cannot cause an endless
+        # loop; `resume` retries them.
         apart = {*self.asked.values(), *self.failed}
         fixtures = [fixture for fixture in known if fixture not in apart]
         return sorted(fixtures, key=lambda fixture: not self.players.is_known(stem_of(fixture)))
 
     def startable(self) -> Fixture | None:
-        """Return the first match whose bots can all play one more at the same time, or None."""
+        """Return the first match whose bots can all play another match concurrently, or None."""
         busy = Counter(chain.from_iterable(fixture.players for fixture in self.asked.values()))
         free = (f for f in self.todo if all(self.has_room(team, busy[team]) for team in f.players))
         return next(free, None)
 
     def has_room(self, team: str, playing: int) -> bool:
-        """Return whether a bot that plays `playing` matches can play another one."""
+        """Return whether a bot that is playing `playing` matches can play another one."""
         most = self.teams[team].parallel
         return most is None or playing < most
 
@@ -252,11 +249,11 @@ class Runner:
             self.journal.add(outcome)
 
     def tell(self) -> None:
-        """Report the progress."""
+        """Report the progress to the `watch` callback."""
         self.watch(self.progress())
 
     def progress(self) -> Progress:
-        """Return the progress."""
+        """Return the current progress."""
         running = {fixture: self.watched.get(fixture) for fixture in self.began}
         done = len(self.journal.entries)
         expected = self.settings.contest().expected(self.journal.results)
@@ -272,12 +269,12 @@ class Runner:
         )
 
     def warnings(self) -> list[str]:
-        """Return the warnings of the players, including those from before a resumption."""
+        """Return the players' warnings, including those from before a resumption."""
         lines = gathered((*self.earlier, *self.players.warnings()), self.settings.teams)
         return [shortened(line) for line in lines[:MOST_WARNINGS]]
 
     async def play(self, fixture: Fixture) -> Entry | MatchFailure | None:
-        """Have a match played, and keep its files; return None if it was cancelled."""
+        """Have a match played, and store its files; return None if it was cancelled."""
         job, clock = self.job(fixture), asyncio.get_running_loop().time
         outcome = await self.players.play(job, partial(self.note, fixture))
         if not isinstance(outcome, MatchResult):
@@ -289,7 +286,7 @@ class Runner:
         return entry
 
     def note(self, fixture: Fixture, address: str | None) -> None:
-        """Record that a match has begun, and where it can be watched."""
+        """Record that a match has started, and where it can be watched."""
         is_known = fixture in self.began
         self.began.setdefault(fixture, asyncio.get_running_loop().time())
         if address is not None and self.watched.get(fixture) != address:
@@ -313,7 +310,7 @@ class Runner:
         return Job(spec, secrets, str(live_file(self.journal.folder.resolve(), spec.id)))
 
     def keep(self, entry: Entry, result: MatchResult) -> None:
-        """Write the replay of a match; for Circuit Wars, write its moves too."""
+        """Write the replay of a match and, for Circuit Wars, its moves."""
         stem = self.journal.folder / MATCHES / stem_of(entry.fixture)
         if self.settings.game == "circuit-wars":
             write_whole(stem.with_suffix(".log"), log_of(entry, result).encode())
@@ -321,7 +318,7 @@ class Runner:
         write_whole(stem.with_suffix(".json.gz"), document.encode(named, packed=True))
 
     async def close(self) -> None:
-        """Cancel the matches in flight, and close the players."""
+        """Cancel the matches in progress, and close the players."""
         for task in self.asked:
             task.cancel()
         await asyncio.gather(*self.asked, return_exceptions=True)
@@ -331,12 +328,12 @@ class Runner:
         self.forget_live()
 
     def forget_live(self) -> None:
-        """Remove the files of matches in flight, including those of a killed run."""
+        """Remove the files of matches in progress, including those of a killed run."""
         rmtree(self.journal.folder / LIVE, ignore_errors=True)
 
 
 def lanes_of(game: str, sandbox: SandboxPolicy, wanted: int) -> int:
-    """Return how many matches this machine plays at the same time, at most `wanted`.
+    """Return how many matches this host plays concurrently, at most `wanted`.
 
     If bots connect to a server of ours, playing more than one requires bubblewrap. Raises
     UsageError if bubblewrap is required and missing.
@@ -346,14 +343,14 @@ def lanes_of(game: str, sandbox: SandboxPolicy, wanted: int) -> int:
 
 
 def cores() -> int:
-    """Return the number of cores of this machine, or 1 if unknown."""
+    """Return this host's number of cores, or 1 if unknown."""
     return os.cpu_count() or 1
 
 
 RANDOM: Final = "random"
 
 CLIENTS: Final = 4
-"""Clients tried at the same time, per core."""
+"""Number of clients tried concurrently, per core."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,10 +358,10 @@ class Tried:
     """The progress of a validation."""
 
     total: int
-    """Teams to try."""
+    """Number of teams to try."""
     done: int = 0
     failed: int = 0
-    """Teams that have failed so far."""
+    """Number of teams that have failed so far."""
 
 
 WatchTrials: TypeAlias = Callable[[Tried], None]
@@ -372,16 +369,16 @@ WatchTrials: TypeAlias = Callable[[Tried], None]
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """The match that each team plays: against random moves, up to the team's first fault."""
+    """A team's trial match: against random moves, up to the team's first fault."""
 
     game: str
     options: dict[str, Json]
     isolation: Isolation
     seats: int | None = None
-    """Number of players; None for the fewest that the game allows."""
+    """Number of players; None for the minimum that the game allows."""
 
     def job(self, team: Team) -> Job:
-        """Return the job with which a worker plays a team's match."""
+        """Return the job with which a worker plays a team's trial match."""
         spec = MatchSpec(
             id=f"validate-{team.id}",
             game=self.game,
@@ -393,7 +390,7 @@ class Trial:
         return Job(spec, {team.id: team.secrets}, judged=0)
 
     def opponents(self, team: str) -> list[BotSpec]:
-        """Return a team's built-in opponents in its match: random players, if the game has any."""
+        """Return the built-in opponents of a team: random players, if the game has them."""
         strategies = load_strategies(self.game)
         chosen = RANDOM if RANDOM in strategies else next(iter(strategies))
         names = (name for number in count(1) if (name := f"opponent-{number}") != team)
@@ -402,9 +399,9 @@ class Trial:
 
 
 def lanes_for(game: str, sandbox: SandboxPolicy, jobs: int | None) -> int:
-    """Return how many teams are tried at the same time: by default, one per core.
+    """Return how many teams are tried concurrently: by default, one per core.
 
-    More for clients, as they pause before each request.
+    Clients allow more, as they pause before each request.
     """
     usual = cores() * (CLIENTS if "client" in load_protocol(game).transports else 1)
     return lanes_of(game, sandbox, jobs or usual)
@@ -412,7 +409,7 @@ def lanes_for(game: str, sandbox: SandboxPolicy, jobs: int | None) -> int:
 
 @dataclass(slots=True)
 class Validation:
-    """Tries teams, several at the same time, and retries those that fail, one at a time."""
+    """Tries several teams concurrently, and retries those that fail, one at a time."""
 
     trial: Trial
     lanes: int
@@ -420,9 +417,9 @@ class Validation:
     _workers: Workers = field(default_factory=Workers)
 
     async def problems(self, teams: Sequence[Team]) -> dict[str, str]:
-        """Return the problems of the teams that cannot play, by id.
+        """Return the problems of the teams that cannot play, by team id.
 
-        Afterwards, even if cancelled, nothing of it runs. Raises Failure if this machine fails.
+        Leaves no process running, even when cancelled. Raises Failure if this host fails.
         """
         places, tried = asyncio.Semaphore(self.lanes), Tried(len(teams))
         suspects: list[Team] = []
@@ -440,7 +437,7 @@ class Validation:
         tasks = [asyncio.create_task(try_among_others(team)) for team in teams]
         try:
             await asyncio.gather(*tasks)
-            # A bot that was late among others may be quick enough in its own matches.
+            # A bot that was too slow alongside others may be fast enough in its own matches.
             again = [(team.id, await self.problem_of(team)) for team in suspects]
         finally:
             for task in tasks:
@@ -450,7 +447,7 @@ class Validation:
         return {team: problem for team, problem in again if problem is not None}
 
     async def problem_of(self, team: Team) -> str | None:
-        """Return what a team did wrong in its match, as one line, or None."""
+        """Return what a team did wrong in its trial match, as one line, or None."""
         fault = await self._workers.judge(self.trial.job(team))
         if isinstance(fault, MatchFailure):
             return on_one_line(fault.message)

@@ -1,4 +1,4 @@
-"""The teams of a championship: one folder with a folder for each, or a TOML file."""
+"""The teams of a championship, read from a folder with one subfolder per team, or a TOML file."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ LETTERS: Final = str.maketrans(
 
 
 def team_id(folder: str) -> str:
-    """Return the id of the team of a folder: the folder's name, if it is a valid id.
+    """Return the id of a folder's team: the folder's name, if it is a valid id.
 
     Otherwise letters lose their accents, and all other characters become hyphens. A name without
-    Latin letters and digits becomes a number that depends on the name only.
+    Latin letters and digits becomes a number that depends only on the name.
 
     >>> team_id("Lea Müller"), team_id("ann-2")
     ('Lea-Muller', 'ann-2')
@@ -50,17 +50,17 @@ def team_id(folder: str) -> str:
 ABOUT: Final = "team.toml"
 OTHERWISE: Final = f", or add {ABOUT} with `run` or `bot`"
 LARGEST: Final = 16 * 1024
-"""Most bytes of a team's file."""
+"""Maximum bytes of a team's file."""
 
 LARGEST_OF_ALL: Final = 1024 * 1024
-"""Most bytes of a file of all teams; 500 teams need a tenth of that."""
+"""Maximum bytes of the file of all teams; 500 teams need a tenth of that."""
 
 LONGEST_NAME: Final = 100
-"""Most characters of the name of a team or of a member."""
+"""Maximum characters of a team's or a member's name."""
 
 MOST_MEMBERS: Final = 30
 KEYS: Final = ("name", "members", "run", "bot", "parallel", *SETTINGS)
-"""What a team may declare."""
+"""The keys that a team may declare."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +72,14 @@ class Team:
     members: tuple[str, ...]
     bot: BotSpec
     secrets: dict[str, str] = field(default_factory=dict, repr=False)
-    """The secret settings of the bot."""
+    """The bot's secret settings."""
     parallel: int | None = None
-    """Most matches that its bot plays at the same time; None for any number."""
+    """Maximum number of matches that its bot plays concurrently; None for no limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class UnfitTeam:
-    """A team that cannot play as it is declared, and why."""
+    """A team that cannot play as declared, with the reason."""
 
     id: str
     problem: str
@@ -87,21 +87,21 @@ class UnfitTeam:
 
 @dataclass(frozen=True, slots=True)
 class Entrants:
-    """The teams of a place, those that can play and those that cannot, each by id."""
+    """All teams of a folder or file, in order of id: those that can play and those that cannot."""
 
     fit: tuple[Team, ...]
     unfit: tuple[UnfitTeam, ...]
 
 
 def read_teams(place: Path, game: str) -> tuple[Team, ...]:
-    """Read the teams of a folder or a TOML file, by id; raise UsageError if invalid."""
+    """Read the teams of a folder or a TOML file, sorted by id; raise UsageError if invalid."""
     entrants = read_entrants(place, game)
     refuse(entrants.unfit)
     return enough(entrants.fit, place)
 
 
 def read_entrants(place: Path, game: str) -> Entrants:
-    """Read every team; raise UsageError if there is none, as `read_each` does."""
+    """Read every team; raise UsageError like `read_each`."""
     teams = read_each(place, game)
     return Entrants(
         tuple(team for team in teams if isinstance(team, Team)),
@@ -110,7 +110,7 @@ def read_entrants(place: Path, game: str) -> Entrants:
 
 
 def refuse(unfit: Sequence[UnfitTeam], advice: str = "") -> None:
-    """Raise UsageError with all problems, and with advice, if there are any."""
+    """Raise UsageError with the problems and the advice if any team is unfit."""
     problems = list(dict.fromkeys(team.problem for team in unfit))
     if len(problems) == 1:
         raise UsageError(f"{problems[0]}{advice}")
@@ -120,7 +120,10 @@ def refuse(unfit: Sequence[UnfitTeam], advice: str = "") -> None:
 
 
 def enough(teams: tuple[Team, ...], place: Path, left_out: int = 0) -> tuple[Team, ...]:
-    """Return the teams; raise UsageError unless there are two, not counting those left out."""
+    """Return the teams; raise UsageError if there are fewer than two.
+
+    `left_out` is the number of other teams, for the message.
+    """
     if len(teams) < 2:
         those = f"; {left_out} more cannot play" if left_out else ""
         number = "1 team" if len(teams) == 1 else f"{len(teams)} teams"
@@ -129,7 +132,7 @@ def enough(teams: tuple[Team, ...], place: Path, left_out: int = 0) -> tuple[Tea
 
 
 def read_each(place: Path, game: str) -> tuple[Team | UnfitTeam, ...]:
-    """Read every team, even if some cannot play.
+    """Read every team, including those that cannot play.
 
     Raises UsageError if there is no team, or if two programs share a folder.
     """
@@ -146,14 +149,14 @@ def read_each(place: Path, game: str) -> tuple[Team | UnfitTeam, ...]:
 
 
 def read_one(folder: Path, game: str) -> Team | UnfitTeam:
-    """Read the team of a folder, whether it can play or not."""
+    """Read a folder's team, whether it can play or not."""
     return fit_or_not(team_id(folder.name), partial(read_subfolder, folder, game))
 
 
 def alone_under_their_ids(
     folders: Sequence[Path], teams: Sequence[Team | UnfitTeam]
 ) -> list[Team | UnfitTeam]:
-    """Return the teams of folders by id; teams that share an id cannot play."""
+    """Return the folders' teams sorted by id; teams that share an id cannot play."""
     owners: dict[str, list[Path]] = {}
     for folder, team in zip(folders, teams, strict=True):
         owners.setdefault(team.id, []).append(folder)
@@ -161,7 +164,7 @@ def alone_under_their_ids(
 
 
 def with_own_id(team: Team | UnfitTeam, folders: Sequence[Path]) -> Team | UnfitTeam:
-    """Return a team; it cannot play if several folders have its id."""
+    """Return a team, or an UnfitTeam if several folders have its id."""
     if len(folders) == 1:
         return team
     names = " and ".join(map(str, folders))
@@ -169,7 +172,7 @@ def with_own_id(team: Team | UnfitTeam, folders: Sequence[Path]) -> Team | Unfit
 
 
 def fit_or_not(team: str, read: Callable[[], Team]) -> Team | UnfitTeam:
-    """Return what `read` returns, or an UnfitTeam for the UsageError that it raises."""
+    """Return the result of `read`, or an UnfitTeam with the UsageError that it raises."""
     try:
         return read()
     except UsageError as error:
@@ -179,7 +182,7 @@ def fit_or_not(team: str, read: Callable[[], Team]) -> Team | UnfitTeam:
 def read_subfolder(folder: Path, game: str) -> Team:
     """Read the team of a folder; raise UsageError for a link and for a web service.
 
-    A link may lead to another team's program, and an address to a service that trusts this machine.
+    A link may lead to another team's program, and a URL to a service that trusts this host.
     """
     if is_link(folder):
         raise UsageError(f"{folder} is a link: replace it with a copy of the folder")
@@ -194,8 +197,8 @@ def read_subfolder(folder: Path, game: str) -> Team:
 def read_folder(folder: Path, game: str) -> Team:
     """Read the team of a folder: its program, or what team.toml declares.
 
-    The team has written all of it, so it may name nothing outside the folder, and nothing in our
-    environment.
+    The folder was written by the team, so it must not refer to files outside the folder or to our
+    environment variables.
     """
     about = told_in(folder)
     check_keys(about, folder)
@@ -210,7 +213,7 @@ def read_folder(folder: Path, game: str) -> Team:
 
 
 def folder_spec(folder: Path, about: Mapping[str, Any], game: str) -> str:
-    """Return the bot argument of a folder: its command `run`, its `bot`, or its program."""
+    """Return the bot argument of a folder: its `run` command, its `bot`, or its program."""
     for key in ("run", "bot"):
         value = about.get(key, "")
         if not isinstance(value, str):
@@ -221,9 +224,9 @@ def folder_spec(folder: Path, about: Mapping[str, Any], game: str) -> str:
 
 
 def told_in(folder: Path) -> dict[str, Any]:
-    """Return the contents of team.toml, or {}.
+    """Return the contents of team.toml, or {} if there is none.
 
-    Raises UsageError for a link, which may lead to the declaration of another team, and for a pipe,
+    Raises UsageError for a link, which may lead to another team's declaration, and for a pipe,
     which would be read forever.
     """
     file = folder / ABOUT
@@ -233,7 +236,7 @@ def told_in(folder: Path) -> dict[str, Any]:
 
 
 def read_tables(file: Path) -> dict[str, Any]:
-    """Read the tables `[teams.ID]`: `bot`, and whatever else a team declares."""
+    """Read the tables `[teams.ID]`, with `bot` and the other keys that a team may declare."""
     tables = read_toml(file, LARGEST_OF_ALL).get("teams")
     if not isinstance(tables, dict):
         raise UsageError(f"{file} must contain a table [teams.ID] for each team")
@@ -241,7 +244,7 @@ def read_tables(file: Path) -> dict[str, Any]:
 
 
 def refuse_common_folders(file: Path, teams: Sequence[Team]) -> None:
-    """Raise UsageError if two programs share a folder: each team could read the other's."""
+    """Raise UsageError if two programs share a folder, where each team could read the other's."""
     owners: dict[Path, str] = {}
     for team in teams:
         folder = program_folder(team.bot)
@@ -253,7 +256,7 @@ def refuse_common_folders(file: Path, teams: Sequence[Team]) -> None:
 
 
 def make_team(team: str, about: Any, place: Path, folder: Path | None = None) -> Team:
-    """Make a team from its declaration; with a `folder`, it may only name files in there."""
+    """Create a team from its declaration; with a `folder`, it may only refer to files in it."""
     if not TEAM_ID.fullmatch(team):
         raise UsageError(
             f"{place}: {team!r} must be 1 to 39 letters, digits or hyphens; put its display"
@@ -283,7 +286,7 @@ def make_team(team: str, about: Any, place: Path, folder: Path | None = None) ->
 
 
 def fits(name: Any) -> bool:
-    """Return whether a value is a valid name of a team or of a member."""
+    """Return whether a value is a valid team or member name."""
     return isinstance(name, str) and name.isprintable() and len(name) <= LONGEST_NAME
 
 
@@ -299,7 +302,7 @@ def check_keys(about: Any, place: Path) -> None:
 def settings_of(team: str, about: Mapping[str, Any], place: Path) -> dict[str, str]:
     """Return the settings of a team's bot; `env:VAR` is read from the environment.
 
-    The username defaults to the id of the team.
+    The username defaults to the team's id.
     """
     settings = {"username": team} | {key: about[key] for key in SETTINGS if key in about}
     for key, value in settings.items():
@@ -309,9 +312,9 @@ def settings_of(team: str, about: Mapping[str, Any], place: Path) -> dict[str, s
 
 
 def at_once(team: str, about: Mapping[str, Any], bot: BotSpec, place: Path) -> int | None:
-    """Return how many matches a bot plays at the same time: by default, one for a web service.
+    """Return how many matches a bot plays concurrently; the default for a web service is one.
 
-    Programs are started for each match, so any number of them can play.
+    A program is started for each match, so there is no limit by default.
     """
     usual = 1 if bot.kind == "http" else None
     number = about.get("parallel", usual)
@@ -321,7 +324,7 @@ def at_once(team: str, about: Mapping[str, Any], bot: BotSpec, place: Path) -> i
 
 
 def beside(spec: str, file: Path) -> str:
-    """Return a bot argument with its path relative to the folder of the file that names it."""
+    """Return a bot argument with its path resolved against the folder of the declaring file."""
     kind = spec.partition(":")[0]
     if kind in ("http", "https", "builtin", "python", "exec"):
         return spec

@@ -1,4 +1,4 @@
-"""The command `cw`: one file per command, loaded when it is called."""
+"""The `cw` command-line interface; each command is a module that is imported when called."""
 
 from __future__ import annotations
 
@@ -80,26 +80,26 @@ COMMANDS: Final[Mapping[str, Place]] = {
         "Print the completion script for bash, zsh or fish.",
     ),
 }
-"""In the order in which a newcomer meets them."""
+"""Listed in this order by `cw --help`: the order in which newcomers need them."""
 
 MISSING: Final[Mapping[str, str]] = {"hub": INSTALL_HUB}
-"""What to type in a checkout where a command of another package is missing."""
+"""What to type in a checkout to install a missing command of another package, by its name."""
 
 
 class Commands(LazyGroup):
-    """The commands of `cw`, and those that other packages add."""
+    """The commands of `cw`, plus those that other packages add."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Name our commands in their order, then those of other packages."""
+        """Return the names of our commands in their order, then those of other packages."""
         return [name for name, _ in self.sentences(ctx)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Load a command; one whose package is missing says what to install."""
+        """Load a command; if its package is missing, return one that says what to install."""
         command: click.Command | None = super().get_command(ctx, cmd_name)
         return command or extension(GROUP, cmd_name) or missing(cmd_name)
 
     def sentences(self, ctx: click.Context) -> list[tuple[str, str]]:
-        """Return the name of each command and a sentence about it; none of others is loaded."""
+        """Return each command's name and summary; other packages' commands are not loaded."""
         sentences = {name: place.sentence for name, place in self.places.items()}
         for point in extensions(GROUP):
             sentences.setdefault(point.name, f"A command of the package {source_of(point)[0]}.")
@@ -108,7 +108,7 @@ class Commands(LazyGroup):
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; report an ArenaError as one line: exit code 2 for wrong usage, else 1.
 
-        Ctrl-C needs no line: the user knows.
+        Ctrl-C prints nothing: the user knows why the command ended.
         """
         try:
             return super().invoke(ctx)
@@ -121,9 +121,9 @@ class Commands(LazyGroup):
 
 
 def missing(name: str) -> click.Command | None:
-    """Return a command that takes anything and says how to install the package that has it.
+    """Return a command that accepts any arguments and says how to install the package it needs.
 
-    None if we know of no such package.
+    Returns None if no known package provides it.
     """
     if name not in MISSING:
         return None

@@ -39,21 +39,21 @@ PARTS: Final[Mapping[str, str]] = {
 }
 
 GROUP: Final = "cw.bench"
-"""The group of entry points that name modules of other packages with a function `rows`."""
+"""The entry point group of other packages' benchmark modules; each has a function `rows`."""
 
 
 def parts_known() -> dict[str, str]:
-    """Return the module of each part: ours, then those of other packages."""
+    """Return the module of each benchmark part, by name: ours, then those of other packages."""
     return {**PARTS, **{point.name: point.value for point in extensions(GROUP)}}
 
 
 class Part(click.ParamType[str]):
-    """The name of a part."""
+    """The parameter type for the name of a benchmark part."""
 
     name = "part"
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the name; raise BadParameter for one that there is not."""
+        """Return the name; raise BadParameter for an unknown part."""
         if value not in parts_known():
             names = choices(value, parts_known())
             self.fail(f"there is no part {short(value)}; {names}", param, ctx)
@@ -61,10 +61,10 @@ class Part(click.ParamType[str]):
 
 
 class Bench(click.Command):
-    """The command, whose help names the parts of other packages too."""
+    """The command; its help also names the benchmark parts of other packages."""
 
     def format_epilog(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Name the parts that other packages add."""
+        """Write the names of the parts that other packages add."""
         if others := parts_known().keys() - PARTS.keys():
             formatter.write_paragraph()
             formatter.write_text(f"Parts of other packages: {', '.join(sorted(others))}.")
@@ -119,7 +119,7 @@ def check_checkout() -> None:
 
 
 def measure(part: str, effort: Effort) -> list[Row]:
-    """Run a part, and report its start and its end."""
+    """Run a part, and report its start and end on standard error."""
     module: Any = import_module(parts_known()[part])
     click.echo(f"{part}: {module.__doc__.splitlines()[0]}", err=True)
     start = monotonic()

@@ -1,4 +1,4 @@
-"""`cw check`: what is wrong with a bot, and how to fix it."""
+"""`cw check`: reports what is wrong with a bot, and how to fix it."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def check_command(
 
 
 def summary(findings: Sequence[Finding], total: int) -> str:
-    """Return the last line: what failed and how, and how much was not tried because of it."""
+    """Return the last line: what failed and how many steps were skipped, or the number of notes."""
     last = findings[-1]
     if not last.failed:
         notes = sum(finding.problem is not None for finding in findings)

@@ -1,4 +1,4 @@
-"""`cw completion`."""
+"""`cw completion`: prints the completion script for bash, zsh or fish."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`cw demo`: a whole match between two real clients, in the browser and the terminal."""
+"""`cw demo`: plays a whole match between two real clients, in the browser and the terminal."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ FRAME = 0.1
 """Seconds between two frames in the terminal."""
 
 STOPPING = 2.0
-"""Seconds that clients have to exit by themselves."""
+"""Seconds to wait for the clients to exit before they are killed."""
 
 LINGER = 3.0
-"""Seconds that the server stays for a browser to show the end, if nobody is at the terminal."""
+"""Seconds to keep the server running for a browser to show the end, if there is no terminal."""
 
 
 NEXT = """
@@ -69,7 +69,7 @@ Or in the browser, with the match next to the code:
 
 
 class ClientFailed(click.ClickException):
-    """A client that ended before the match was over."""
+    """A client exited before the match was over."""
 
 
 @click.command()
@@ -106,7 +106,7 @@ def demo(browser: bool, fast: bool, port: int) -> None:
 
 
 def listen_somewhere(port: int) -> socket.socket:
-    """Open the port, or any free one if another program uses it."""
+    """Listen on the port, or on any free one if another program uses it."""
     try:
         return listen("127.0.0.1", port)
     except UsageError as error:
@@ -116,7 +116,7 @@ def listen_somewhere(port: int) -> socket.socket:
 
 @contextmanager
 def clients(server: str, fast: bool) -> Iterator[list[subprocess.Popen[bytes]]]:
-    """Run a client for each team while the block runs, and end them with it."""
+    """Run a client for each team during the block, and stop them at its end."""
     with TemporaryDirectory(prefix=prefix("demo")) as folder:
         processes = [start(team, server, fast, Path(folder)) for team in TEAMS]
         try:
@@ -131,7 +131,7 @@ def clients(server: str, fast: bool) -> Iterator[list[subprocess.Popen[bytes]]]:
 
 
 def start(team: str, server: str, fast: bool, folder: Path) -> subprocess.Popen[bytes]:
-    """Start game_ai.py for a team, with its output in a file."""
+    """Start game_ai.py for a team, with its output redirected to a file."""
     environment = os.environ | {"CW_SERVER": server, "CW_PAUSE": "0" if fast else "0.2"}
     with (folder / f"{team}.log").open("wb") as log:
         return subprocess.Popen(
@@ -144,7 +144,7 @@ def start(team: str, server: str, fast: bool, folder: Path) -> subprocess.Popen[
 
 
 def stop(processes: Sequence[subprocess.Popen[bytes]]) -> None:
-    """Wait a moment for the clients to exit, then kill them."""
+    """Wait up to STOPPING seconds for the clients to exit, then kill them."""
     until = time.monotonic() + STOPPING
     for process in processes:
         try:
@@ -169,14 +169,14 @@ def watch(app: Flask, processes: Sequence[subprocess.Popen[bytes]]) -> CircuitOb
 
 
 def check_alive(processes: Sequence[subprocess.Popen[bytes]]) -> None:
-    """Raise ClientFailed if a client has left an unfinished match."""
+    """Raise ClientFailed if a client of the unfinished match has exited with an error."""
     for process, team in zip(processes, TEAMS, strict=True):
         if process.poll():
             raise ClientFailed(f"{team} has ended with exit code {process.returncode}.")
 
 
 def picture(observation: CircuitObservation) -> RenderableType:
-    """Draw board, scores and clock."""
+    """Render the board, the scores and the clock."""
     snapshot = observation.snapshot
     state = snapshot.state
     scores = Table.grid(padding=(0, 2))

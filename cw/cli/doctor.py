@@ -1,4 +1,4 @@
-"""`cw doctor`: which of the tools that the arena can use are on this machine."""
+"""`cw doctor`: checks which of the tools that the arena can use are installed on this host."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PORT = 5000
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """The finding about one item."""
+    """The finding about one requirement or tool."""
 
     name: str
     ok: bool
@@ -62,7 +62,7 @@ def doctor(as_json: bool) -> None:
 
 
 def needed() -> Iterator[Diagnosis]:
-    """Check what playing needs: Python, the packages, our files, the port."""
+    """Check the requirements for playing: Python, the packages, our files, the port."""
     yield Diagnosis(
         "Python", sys.version_info >= (3, 11), True, platform.python_version(), "3.11 or newer"
     )
@@ -81,7 +81,7 @@ def useful() -> Iterator[Diagnosis]:
     yield Diagnosis(
         "Chromium", browser is not None, False, browser or "none", "for the browser tests"
     )
-    # Sweep before starting any program here, as that sweeps too.
+    # Sweep before starting any program here, because starting one sweeps too.
     swept = sweep()
     problem = bubblewrap.problem()
     advice = "it keeps bots away from your files and network (Linux)"
@@ -105,7 +105,7 @@ def packages() -> list[str]:
 
 
 def check_package(package: str) -> Iterator[Diagnosis]:
-    """Find the version of a package."""
+    """Report the version of a package, or that it is missing."""
     try:
         yield Diagnosis(package, True, True, version(package))
     except PackageNotFoundError:
@@ -121,14 +121,14 @@ def check_games() -> Iterator[Diagnosis]:
 
 
 def commands() -> Iterator[Diagnosis]:
-    """Name the commands of other packages, which check what they need themselves."""
+    """Report the commands of other packages, which check their requirements themselves."""
     for point in extensions(GROUP):
         package, version = source_of(point)
         yield Diagnosis(f"cw {point.name}", True, False, f"{package} {version}")
 
 
 def check_port() -> Diagnosis:
-    """Check whether the port of the clients is free."""
+    """Check whether the clients' port is free."""
     try:
         listen("127.0.0.1", PORT).close()
     except UsageError as error:

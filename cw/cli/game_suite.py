@@ -1,4 +1,4 @@
-"""`cw test-game`: the checks that every game must pass."""
+"""`cw test-game`: runs the checks that every game must pass."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Answer(NamedTuple):
     check: str
     sentence: str
     problem: str
-    """"" if the game passed it."""
+    """Why the game failed, or "" if it passed."""
     place: str
-    """The innermost line of code that raised an error, unless a check of ours raised it."""
+    """The file and line that raised an unexpected exception; "" if the check itself failed."""
 
 
 @click.command("test-game")
@@ -63,7 +63,7 @@ def outcome_of(name: str, check: Check, tried: Subject) -> Answer:
         check(tried)
     except BrokenPromise as error:
         return Answer(name, sentence_of(check), str(error), "")
-    # Third-party code: report whatever it raises, with its place.
+    # Third-party code: report whatever it raises, with its location.
     except Exception as error:
         frame = traceback.extract_tb(error.__traceback__)[-1]
         what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

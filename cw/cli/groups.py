@@ -1,4 +1,4 @@
-"""Groups of commands that suggest the intended command, and describe each in a sentence."""
+"""Click groups that suggest the intended command, list full sentences, and load commands lazily."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ import click
 from cw.errors import choices, short
 
 LONGEST_SENTENCE: Final = 1000
-"""Most characters of a sentence about a command; long ones are wrapped, not cut."""
+"""Maximum characters of a command's sentence in the help: long ones are wrapped, not cut."""
 
 
 GROUP: Final = "cw.commands"
-"""The group of entry points that name a click command of another package."""
+"""The entry point group of other packages' click commands."""
 
 INSTALL_HUB: Final = "pip install -e . -e hub"
-"""What to type in a checkout for the commands of a hub."""
+"""What to type in a checkout to install the hub's commands."""
 
 
 class HelpfulGroup(click.Group):
-    """A group whose list of commands has whole sentences."""
+    """A group whose help lists each command with a full sentence."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -43,7 +43,7 @@ class HelpfulGroup(click.Group):
             formatter.write_dl(self.sentences(ctx))
 
     def sentences(self, ctx: click.Context) -> list[tuple[str, str]]:
-        """Return the name of each command and a sentence about it."""
+        """Return the name and the summary sentence of each command."""
         return [
             (name, self.commands[name].get_short_help_str(LONGEST_SENTENCE))
             for name in self.list_commands(ctx)
@@ -51,19 +51,19 @@ class HelpfulGroup(click.Group):
 
 
 class Place(NamedTuple):
-    """Where a command is, and what it does."""
+    """Where a command is defined, and what it does."""
 
     where: str | None
-    """The command as `module:name`; None if another package has it."""
+    """The command as `module:name`; None if another package provides it."""
     sentence: str
-    """The first sentence of its help; otherwise the list would have to load the command."""
+    """The first sentence of its help, so that listing the commands need not load them."""
 
 
 class LazyGroup(HelpfulGroup):
-    """A group that loads a command when it is called, and none to list them."""
+    """A group that imports a command when it is called, and none to list them."""
 
     def __init__(self, *args: Any, places: Mapping[str, Place], **kwargs: Any) -> None:
-        """Store the places of the commands, in the order of the list."""
+        """Store where the commands are defined, in the order of the list."""
         super().__init__(*args, **kwargs)
         self.places = places
 
@@ -72,7 +72,7 @@ class LazyGroup(HelpfulGroup):
         return list(self.places)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Load a command; return None if there is none of that name."""
+        """Load a command; return None if it is unknown or another package provides it."""
         place = self.places.get(cmd_name)
         if place is None or place.where is None:
             return None
@@ -80,5 +80,5 @@ class LazyGroup(HelpfulGroup):
         return command
 
     def sentences(self, ctx: click.Context) -> list[tuple[str, str]]:
-        """Return the name of each command and a sentence about it."""
+        """Return the name and the summary sentence of each command."""
         return [(name, self.places[name].sentence) for name in self.list_commands(ctx)]

@@ -1,4 +1,4 @@
-"""`cw maps`: generate, check and show the maps of a game."""
+"""`cw maps`: generates, checks and shows the maps of a game."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from cw.pictures.raster import png as as_png
 from cw.pictures.svg import svg as as_svg
 
 LARGEST_FILE = 16 * 1024 * 1024
-"""Most bytes read of a map; each game has a lower limit of its own."""
+"""Maximum bytes read from a map file; each game has its own, lower limit."""
 
 IN = click.Path(path_type=Path)
 OUT = click.Path(dir_okay=False, writable=True, path_type=Path)
@@ -149,7 +149,7 @@ def refuse_overwriting(files: list[Path]) -> None:
 
 
 def in_words(facts: dict[str, Json]) -> str:
-    """Return the figures of a map as a line of text."""
+    """Return the properties of a map as a line of text."""
     return ", ".join(
         str(value) if name == "file" else f"{name} {value}"
         for name, value in facts.items()
@@ -177,7 +177,7 @@ def check(maker: AnyMapMaker, files: tuple[Path, ...], as_json: bool) -> None:
 
 
 def find_error(maker: AnyMapMaker, file: Path) -> str | None:
-    """Return what is wrong with a file, or None."""
+    """Return what is wrong with a map file, or None if it is valid."""
     try:
         read(maker, file)
     except UsageError as error:
@@ -208,7 +208,7 @@ def show(maker: AnyMapMaker, file: Path, svg: Path | None, png: Path | None) -> 
 
 
 def map_in_letters(lines: Sequence[str]) -> Text:
-    """Draw a map from its characters: walls, energy, and the letters of the starts."""
+    """Render a map from its characters: walls, energy, and the letters of the starts."""
     text = Text("\n".join(lines), no_wrap=True)
     styles = {"#": f"white on {TERMINAL_WALL}", "*": "bold yellow", ".": DIM}
     for place, sign in enumerate(text.plain):
@@ -218,7 +218,7 @@ def map_in_letters(lines: Sequence[str]) -> Text:
 
 
 def read(maker: AnyMapMaker, file: Path) -> Json:
-    """Read the map in a file; raise UsageError if invalid."""
+    """Read a map file; raise UsageError if it is invalid."""
     try:
         with file.open("rb") as source:
             data = source.read(LARGEST_FILE)
@@ -228,7 +228,7 @@ def read(maker: AnyMapMaker, file: Path) -> Json:
 
 
 def write(file: Path, data: bytes) -> None:
-    """Write a file and its folders; raise UsageError if that fails."""
+    """Write a file, creating its folders; raise UsageError if that fails."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(data)

@@ -1,4 +1,4 @@
-"""`cw new-bot`: a starter bot in the language of your choice."""
+"""`cw new-bot`: creates a starter bot in the language of your choice."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def new_bot_command(game: str | None, language: str | None, folder: Path | None)
 
 
 def next_steps(game: str, language: Language, folder: Path) -> list[str]:
-    """Return what to type, beginning with how to install what this machine lacks."""
+    """Return what to type next, starting with how to install missing packages."""
     lacking = language.missing()
     install = [f"apt install {language.packages}    ({', '.join(lacking)} is missing here)"]
     build = [language.build] if language.build else []
@@ -48,5 +48,5 @@ def next_steps(game: str, language: Language, folder: Path) -> list[str]:
 
 
 def quoted(bot: str) -> str:
-    """Return a bot quoted for a shell."""
+    """Return a bot argument, in quotes if it contains spaces."""
     return f'"{bot}"' if " " in bot else bot

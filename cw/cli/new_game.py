@@ -1,4 +1,4 @@
-"""`cw new-game`: a game of your own, as a package that can be played at once."""
+"""`cw new-game`: creates a package with a new game that can be played immediately."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def new_game_command(
 
 
 def read_players(text: str) -> tuple[int, int]:
-    """Return the fewest and the most players."""
+    """Return the minimum and the maximum number of players."""
     match = re.fullmatch(r"(\d{1,3})(?:-(\d{1,3}))?", text)
     if match is None:
         raise UsageError(f"--players takes a number or a range such as 2-4, not {text!r}")

@@ -31,7 +31,7 @@ OPTION: Final = click.option(
 
 
 def read_option(text: str) -> tuple[str, Json]:
-    """Read `key=value`; a value that is not JSON is text."""
+    """Read `key=value`; a value that is not JSON is a string."""
     key, equals, value = text.partition("=")
     if not equals:
         raise click.UsageError(f"--option takes KEY=VALUE, not {text!r}")

@@ -1,4 +1,4 @@
-"""`cw play`: matches between bots of any kind."""
+"""`cw play`: plays matches between bots of any kind."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from cw.replays import document
 from cw.replays.outputs import Output, write_outputs
 
 PACE = 0.25
-"""Least seconds per action of a bot in the browser, unless --delay is given."""
+"""Minimum seconds per action of a bot in the browser, unless --delay is given."""
 
 
 @click.command()
@@ -204,7 +204,7 @@ def play(
 
 
 def keeper(specs: Sequence[MatchSpec], out: Path | None) -> Callable[[int, MatchResult], Played]:
-    """Return what writes the replay of a finished match, if one is wanted."""
+    """Return a function that saves the replay of a finished match, if requested."""
 
     def keep(number: int, result: MatchResult) -> Played:
         file = write_replay(result, out, number if len(specs) > 1 else None)
@@ -221,7 +221,7 @@ def play_match(
 
 
 def watching(stderr: Stderr, visible_turns: bool, delay: float) -> AbstractContextManager[OnTurn]:
-    """Show a match in the terminal while the block runs, if requested."""
+    """Show a match in the terminal during the block, if requested."""
     if not visible_turns:
         return nullcontext(lambda _: None)
     watched: AbstractContextManager[OnTurn] = resolve_name("cw.cli.output.watching:watching")(
@@ -231,7 +231,7 @@ def watching(stderr: Stderr, visible_turns: bool, delay: float) -> AbstractConte
 
 
 def write_replay(result: MatchResult, out: Path | None, number: int | None) -> Path | None:
-    """Write the replay and return its file; None if no replay was requested."""
+    """Write the replay and return its path; None if no replay was requested."""
     if out is None:
         return None
     game, seed = result.replay["game"], result.replay["seed"]

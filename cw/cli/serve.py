@@ -1,4 +1,4 @@
-"""`cw serve`: the server that clients play on."""
+"""`cw serve`: runs the server that clients play on."""
 
 from __future__ import annotations
 
@@ -211,7 +211,7 @@ def folder_of_replays(chosen: Path | None, *, wanted: bool, uploads: bool) -> Pa
 
 
 def say_addresses(listener: socket.socket) -> None:
-    """Print the addresses that people on other machines type."""
+    """Print the URLs under which other hosts reach the server."""
     addresses = addresses_in_networks(listener)
     for address in addresses:
         click.echo(f"On other machines: {address}/")
@@ -221,19 +221,19 @@ def say_addresses(listener: socket.socket) -> None:
 
 
 class Opponents(NamedTuple):
-    """The bots that people may choose, by game, and their secrets, by name."""
+    """The bots that users can choose, by game, and their secrets, by name."""
 
     bots: dict[str, list[BotSpec]]
     secrets: dict[str, dict[str, str]]
 
 
 def has_programs(opponents: Opponents) -> bool:
-    """Return whether one of the bots is a program that we start."""
+    """Return whether one of the bots is a program that the server starts."""
     return any(bot.kind == "exec" for bots in opponents.bots.values() for bot in bots)
 
 
 def read_opponents(named: Sequence[tuple[str, str]], settings: Sequence[str]) -> Opponents:
-    """Read the bots that people may choose; raise UsageError if invalid."""
+    """Read the bots that users can choose; raise UsageError if invalid."""
     arguments = read_bots([spec for _, spec in named], settings)
     opponents: dict[str, list[BotSpec]] = {}
     for (game, _), bot in zip(named, arguments.bots, strict=True):

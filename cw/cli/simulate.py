@@ -1,4 +1,4 @@
-"""`cw simulate`: matches between built-in strategies, as many and as fast as possible."""
+"""`cw simulate`: plays many matches between built-in strategies, as fast as possible."""
 
 from __future__ import annotations
 

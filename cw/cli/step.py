@@ -1,4 +1,4 @@
-"""`cw step` and `cw observe`: the rules of a game, JSON lines in, JSON lines out."""
+"""`cw step` and `cw observe`: apply the rules of a game, JSON lines in, JSON lines out."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cw.games.registry import load_game
 from cw.games.rules import Json
 
 LONGEST_LINE: Final = 64 * 1024 * 1024
-"""Most bytes of a line; a state of the largest End of Codes game is below 16 MiB."""
+"""Maximum bytes of a line; a state of the largest End of Codes game is below 16 MiB."""
 
 
 @click.command()
@@ -52,7 +52,7 @@ def observe(game: str) -> None:
 
 
 def answer_lines(game: Game, answer: Callable[[Game, dict[str, Json]], Json]) -> None:
-    """Answer each line of standard input on standard output, flushed line by line."""
+    """Write a reply to standard output for each line of standard input, flushed line by line."""
     for line in read_lines(sys.stdin.buffer):
         try:
             reply = answer(game, read_object(line))
@@ -63,7 +63,7 @@ def answer_lines(game: Game, answer: Callable[[Game, dict[str, Json]], Json]) ->
 
 
 def read_lines(stream: BinaryIO) -> Iterator[bytes]:
-    """Yield the lines that are not empty; too long a line is cut, and its rest discarded."""
+    """Yield the non-empty lines; a line that is too long is cut, and its rest discarded."""
     while line := stream.readline(LONGEST_LINE):
         rest = line
         while not rest.endswith(b"\n") and (rest := stream.readline(LONGEST_LINE)):
@@ -84,7 +84,7 @@ def read_object(line: bytes) -> dict[str, Json]:
 
 
 def step_line(game: Game, line: dict[str, Json]) -> Json:
-    """Answer one line of `cw step`."""
+    """Return the reply to a line of `cw step`."""
     actions = read_member(line, "actions")
     options = read_member(line, "options")
     if line.get("state") is None:
@@ -97,7 +97,7 @@ def step_line(game: Game, line: dict[str, Json]) -> Json:
 
 
 def observe_line(game: Game, line: dict[str, Json]) -> Json:
-    """Answer one line of `cw observe`; its members besides state and player are options."""
+    """Return the reply to a `cw observe` line; members other than state and player are options."""
     if "state" not in line:
         raise ProtocolError("the line has no 'state'")
     options = {key: value for key, value in line.items() if key not in ("state", "player")}

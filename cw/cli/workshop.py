@@ -1,4 +1,4 @@
-"""`cw workshop`: writing and trying a bot in the browser."""
+"""`cw workshop`: serves the pages on which a bot is written and tried."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from cw.web.workshop_routes import Gate
 from cw.workshop.project import USUAL, open_project
 
 REPLAYS: Final = Path("replays")
-"""Where `cw play` puts its replays."""
+"""The folder in which `cw play` stores its replays."""
 
 
 @click.command("workshop")

@@ -1,4 +1,4 @@
-"""A game between agents: what both kinds of environments share."""
+"""A game played by agents: the common basis of all environments."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ Bot: TypeAlias = str | Callable[..., Any]
 
 
 class Opponent(Protocol):
-    """A bot in a seat of one game."""
+    """A bot in one seat of a game."""
 
     def act(self, view: Any) -> Any:
-        """Return the action for what the player sees."""
+        """Return the action for a player's view."""
 
 
 class OwnBot:
-    """A class or function called in this process; its errors are not caught."""
+    """A class or function called in this process; its exceptions are not caught."""
 
     def __init__(self, act: Act, table: Table, player: Player) -> None:
-        """Seat the bot."""
+        """Create the bot of a player."""
         self._act = act
         self._documents = OwnDocuments(table)
         self._player = player
@@ -47,7 +47,7 @@ class OwnBot:
         self._write_view = game.codec.view_to_json
 
     def act(self, view: Any) -> Any:
-        """Return its action; raise UsageError if it cannot be read as one."""
+        """Return the bot's action; raise UsageError if it cannot be parsed as one."""
         question = {"view": self._write_view(view), "configuration": self._configuration}
         try:
             return self._documents.action(self._player, self._act(json.dumps(question)))
@@ -56,7 +56,7 @@ class OwnBot:
 
 
 def seated(bot: Bot, table: Table, player: Player, seed: int) -> Opponent:
-    """Return a bot for a new game; raise UsageError if it is not a bot."""
+    """Return a bot for a new game; raise UsageError if the value is not a bot."""
     if not isinstance(bot, str):
         return OwnBot(acting(bot()) if isinstance(bot, type) else calling(bot), table, player)
     if bot.startswith(BUILTIN):
@@ -70,7 +70,7 @@ def seated(bot: Bot, table: Table, player: Player, seed: int) -> Opponent:
 
 
 def read_bots(bots: Mapping[str, Bot], seats: Mapping[str, Player]) -> dict[str, Bot]:
-    """Return the bots by agent; raise UsageError for bots or seats that are invalid."""
+    """Return the bots by agent; raise UsageError if a bot or a seat is invalid."""
     for agent, bot in bots.items():
         if agent not in seats:
             raise UsageError(f"there is no agent {short(agent)}; choose one of {', '.join(seats)}")
@@ -94,12 +94,12 @@ LARGEST_SEED: Final = 2**31 - 1
 
 
 class AgentGame:
-    """A game whose players are agents, with bots in the seats given to them."""
+    """A game whose players are agents, with bots in some of the seats."""
 
     def __init__(
         self, name: str, players: int | None, bots: Mapping[str, Bot], options: Mapping[str, Json]
     ) -> None:
-        """Seat everybody; raise UsageError if the arguments are invalid."""
+        """Create the game; raise UsageError if the arguments are invalid."""
         game, spaces = load_game(name), load_spaces(name)
         number = fewest(game.rules.seats) if players is None else players
         if number not in game.rules.seats:
@@ -140,7 +140,7 @@ class AgentGame:
         return self.table.game.rules.outcome(self.table.state)
 
     def reset(self, seed: int | None) -> None:
-        """Begin the game of a seed; without one, draw it from the last given seed."""
+        """Start a game with a seed; without one, draw it from the last given seed."""
         if seed is not None:
             self.rng = Random(seed)
         drawn = self.rng.randint(0, LARGEST_SEED) if seed is None else seed
@@ -156,7 +156,7 @@ class AgentGame:
         return [agent for agent, player in self.seats.items() if player in to_move]
 
     def turn(self, actions: Mapping[str, Any]) -> None:
-        """Play a turn with the actions of the agents, and go on until one of them owes another."""
+        """Play a turn with the agents' actions, and continue until an agent owes another."""
         self._play({self.seats[agent]: action for agent, action in actions.items()})
         self._play_alone()
 
@@ -178,7 +178,7 @@ class AgentGame:
         return self.translation.observation(self.seats[agent])
 
     def read(self, agent: str, value: Any) -> Any:
-        """Return an agent's action for the rules; raise UsageError if invalid."""
+        """Return an agent's action as used by the rules; raise UsageError if it is invalid."""
         try:
             return self.translation.action(self.seats[agent], value)
         except UsageError as error:
@@ -187,8 +187,8 @@ class AgentGame:
     def rewards(self) -> dict[str, float]:
         """Return the reward of each agent: 0 until there is an outcome.
 
-        It is the share of the other players ranked behind it, minus the share ranked before it:
-        from -1 for the last to 1 for the first; with two players 1, 0 or -1.
+        It is the fraction of the other players ranked behind it, minus the fraction ranked before
+        it: from -1 for the last to 1 for the first; with two players 1, 0 or -1.
         """
         outcome = self.outcome
         if outcome is None:
@@ -197,26 +197,26 @@ class AgentGame:
         return {agent: reward(outcome, player, players) for agent, player in self.seats.items()}
 
     def drawn(self) -> str:
-        """Return the board as drawn in a terminal, with colours as escape sequences."""
+        """Return the board as terminal output, with colours as escape sequences."""
         text = StringIO()
         console = Console(file=text, force_terminal=True, color_system="256", soft_wrap=True)
         console.print(load_terminal(self.table.game.name)(self.frame))
         return text.getvalue()
 
     def image(self) -> NDArray[np.uint8]:
-        """Return the board as rows x columns x red, green and blue."""
+        """Return the board as an RGB array of rows x columns x 3."""
         game = self.table.game
         return image(game.name, self.frame, game.rules.players(self.table.state))
 
     @property
     def frame(self) -> Json:
-        """What the referee sees."""
+        """The referee's view of the state, as JSON."""
         game = self.table.game
         return game.codec.view_to_json(game.rules.observe(self.table.state, None))
 
 
 def fewest(seats: range) -> int:
-    """Return the smallest number of players that can play against each other."""
+    """Return the smallest number of players with which they play against each other."""
     return next((number for number in seats if number > 1), seats.start)
 
 

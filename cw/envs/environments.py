@@ -1,4 +1,4 @@
-"""The two kinds of environments: agents act in turn, or all at the same time."""
+"""PettingZoo and Gymnasium environments, with agents that act in turn or simultaneously."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def aec_env(
     render_mode: str | None = None,
     **options: Json,
 ) -> TurnEnv:
-    """Return a game in which agents act one after the other.
+    """Return an environment in which agents act one after the other.
 
     In a game of simultaneous moves, agents are asked in seat order, and the turn is played when all
     have answered. `bots` gives seats to opponents, as `{"player_1": "builtin:random"}`:
@@ -55,7 +55,7 @@ def parallel_env(
     render_mode: str | None = None,
     **options: Json,
 ) -> AgentEnv:
-    """Return a game in which all agents act at the same time; arguments as for `aec_env`.
+    """Return an environment in which all agents act at the same time; arguments as for `aec_env`.
 
     Raises UsageError for a game that is played in turns, and for invalid arguments.
 
@@ -80,7 +80,7 @@ def check_mode(render_mode: str | None) -> None:
 
 
 def rendered(game: AgentGame, render_mode: str | None) -> Any:
-    """Return the board as text or as pixels; without a mode, warn and return None."""
+    """Return the board as text or as pixels; without a render mode, warn and return None."""
     if render_mode is None:
         logger.warn('nothing is rendered without a mode: give render_mode="ansi"')
         return None
@@ -88,10 +88,10 @@ def rendered(game: AgentGame, render_mode: str | None) -> Any:
 
 
 class SeatedGame:
-    """What both kinds of environments share: a game with its agents, their spaces and its board."""
+    """The common base of both PettingZoo environments: a game with its agents, spaces and board."""
 
     def __init__(self, game: AgentGame, render_mode: str | None) -> None:
-        """Seat the agents; the first game begins with `reset`."""
+        """Set up the agents; the first game starts with `reset`."""
         check_mode(render_mode)
         self.game = game
         self.render_mode = render_mode
@@ -104,17 +104,17 @@ class SeatedGame:
         self.agents: list[str] = []
 
     def observation_space(self, agent: str) -> Space[Any]:
-        """Return the space of what an agent sees."""
+        """Return the space of an agent's observations."""
         return self.game.observation_spaces[agent]
 
     def action_space(self, agent: str) -> Space[Any]:
-        """Return the space of what an agent does."""
+        """Return the space of an agent's actions."""
         return self.game.action_spaces[agent]
 
     def render(self) -> Any:
         """Return the board; without a render mode, warn and return None.
 
-        It is text, or with `rgb_array` an array of rows x columns x red, green and blue.
+        It is text, or with `rgb_array` an RGB array of rows x columns x 3.
         """
         return rendered(self.game, self.render_mode)
 
@@ -123,7 +123,7 @@ class SeatedGame:
 
 
 class TurnEnv(SeatedGame, AECEnv[str, Any, Any]):
-    """A game whose agents act one after the other.
+    """An environment whose agents act one after the other.
 
     >>> env = aec_env("circuit-wars", size=3, bots={"player_1": "builtin:random"})
     >>> env.reset(seed=1)
@@ -135,7 +135,7 @@ class TurnEnv(SeatedGame, AECEnv[str, Any, Any]):
     """
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Begin the game of a given or random seed; `options` have no effect."""
+        """Start a game with a given or random seed; `options` has no effect."""
         self.game.reset(seed)
         self.agents = list(self.possible_agents)
         self.rewards = dict.fromkeys(self.agents, 0.0)
@@ -147,10 +147,10 @@ class TurnEnv(SeatedGame, AECEnv[str, Any, Any]):
         self._go_on()
 
     def step(self, action: Any) -> None:
-        """Take the action of the agent whose turn it is; None for an agent that is done.
+        """Play the action of the agent whose turn it is; None for an agent that is done.
 
         Raises UsageError for a value that is not an action. An illegal action is passed to the
-        rules, which decide what it costs.
+        rules, which decide on the penalty.
         """
         agent = self.agent_selection
         if self.terminations[agent]:
@@ -178,17 +178,17 @@ class TurnEnv(SeatedGame, AECEnv[str, Any, Any]):
         self.agent_selection = self.agents[0]
 
     def observe(self, agent: str) -> Any:
-        """Return what an agent sees, and which actions it may take."""
+        """Return an agent's observation and its mask of allowed actions."""
         return self.game.observe(agent)
 
 
 class AgentEnv(SeatedGame, ParallelEnv[str, Any, Any]):
-    """A game whose agents act at the same time."""
+    """An environment whose agents act at the same time."""
 
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-        """Begin the game of a given or random seed; `options` have no effect.
+        """Start a game with a given or random seed; `options` has no effect.
 
         Returns observations and infos by agent.
         """
@@ -208,7 +208,7 @@ class AgentEnv(SeatedGame, ParallelEnv[str, Any, Any]):
         """Play a turn; actions of eliminated agents, who owe none, have no effect.
 
         Returns observations, rewards, terminations, truncations and infos by agent. Raises
-        UsageError for a value that is not an action, and for a missing one.
+        UsageError for a value that is not an action, and for a missing action.
         """
         due = self.game.due()
         missing = [agent for agent in due if agent not in actions]
@@ -243,7 +243,7 @@ def gym_env(
     render_mode: str | None = None,
     **options: Json,
 ) -> SoloEnv:
-    """Return a game of one agent, with an opponent in each of the other seats.
+    """Return an environment with a single agent, and an opponent in each of the other seats.
 
     `opponent` is a bot as in `bots` of `aec_env`, None for a weak strategy; `agent` is the seat of
     the agent; the other arguments are the same. Raises UsageError if they are invalid.
@@ -267,18 +267,18 @@ def gym_env(
 
 
 def weak(game: str) -> Bot:
-    """Return the strategy `random` of a game, or its first one if it has none."""
+    """Return the game's strategy `random`, or its first strategy if it has no such strategy."""
     strategies = load_strategies(game)
     return f"{BUILTIN}{RANDOM if RANDOM in strategies else next(iter(strategies))}"
 
 
 class SoloEnv(gymnasium.Env[Any, Any]):
-    """A game of one agent."""
+    """An environment with a single agent."""
 
     metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 4}  # noqa: RUF012 - as Gymnasium has it
 
     def __init__(self, game: AgentGame, render_mode: str | None) -> None:
-        """Seat the agent; the first game begins with `reset`."""
+        """Set up the agent; the first game starts with `reset`."""
         check_mode(render_mode)
         self.game = game
         (self.agent,) = game.seats
@@ -289,13 +289,13 @@ class SoloEnv(gymnasium.Env[Any, Any]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Begin the game of a given or random seed; `options` have no effect."""
+        """Start a game with a given or random seed; `options` has no effect."""
         super().reset(seed=seed)
         self.game.reset(seed)
         return self.game.observe(self.agent), {}
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Act, and let the other players move until the agent owes another action.
+        """Play an action, and let the other players move until the agent owes another one.
 
         Returns the observation, the reward, whether the game is over, False as nothing is
         truncated, and {}. Raises UsageError for a value that is not an action, and if the game is
@@ -310,7 +310,7 @@ class SoloEnv(gymnasium.Env[Any, Any]):
     def action_masks(self) -> NDArray[np.bool_]:
         """Return the mask of allowed actions, in the form expected by sb3-contrib.
 
-        Raises UsageError for a game without arrays.
+        Raises UsageError for a game that defines no arrays.
         """
         observation = self.game.observe(self.agent)
         if "action_mask" not in observation:
@@ -318,5 +318,5 @@ class SoloEnv(gymnasium.Env[Any, Any]):
         return np.asarray(observation["action_mask"], bool)
 
     def render(self) -> Any:
-        """Return the board as `render_mode` says; without one, warn and return None."""
+        """Return the board according to `render_mode`; without one, warn and return None."""
         return rendered(self.game, self.render_mode)

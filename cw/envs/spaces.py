@@ -1,4 +1,4 @@
-"""Translates between agents and the rules: arrays if a game defines them, otherwise documents."""
+"""Spaces, observations and actions: as arrays if a game defines them, otherwise as JSON."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from cw.pictures.sheets import board_sheet
 
 
 class MaskedNumbers(MultiDiscrete[np.int64]):
-    """Several numbers with equally many values; a mask concatenates their masks in one array."""
+    """Several numbers with the same number of values; their masks are concatenated in one array."""
 
     def __init__(self, numbers: int, values: int) -> None:
         """Create the space; values start at 0."""
@@ -31,38 +31,38 @@ class MaskedNumbers(MultiDiscrete[np.int64]):
         self.values = values
 
     def sample(self, mask: Any = None, probability: Any = None) -> Any:
-        """Draw each number from the values that its part of the mask allows; 0 if it allows none.
+        """Draw each number from the values allowed by its part of the mask; 0 if none is allowed.
 
         Tuples of masks and of probabilities are handled as by MultiDiscrete.
         """
         if not isinstance(mask, np.ndarray):
             return super().sample(mask, probability)
         allowed = mask.reshape(len(self.nvec), self.values)
-        # Draws are above 0, so allowed values always win over those that are not.
+        # Draws are positive, so allowed values always win over masked ones.
         draws = 1 - self.np_random.random(allowed.shape)
         return (draws * allowed).argmax(axis=1)
 
 
 class LegalActions(Space[Json]):
-    """The actions that are currently legal for an agent, as documents; None if it owes none."""
+    """The actions that are currently legal for an agent, as JSON; None if it owes none."""
 
     def __init__(self, draw: Callable[[Random], Json], is_legal: Callable[[Json], bool]) -> None:
-        """Use these functions of the rules on the current state."""
+        """Create a space from two functions, which apply the rules to the current state."""
         super().__init__()
         self.draw = draw
         self.is_legal = is_legal
 
     def sample(self, mask: Any = None, probability: Any = None) -> Json:
-        """Draw an action by the rules; masks are not supported."""
+        """Draw a random action as the rules do; masks are not supported."""
         return self.draw(Random(int(self.np_random.integers(2**62))))
 
     def contains(self, x: Any) -> bool:
-        """Return whether a document is an action that is currently legal."""
+        """Return whether a JSON value is an action that is currently legal."""
         return self.is_legal(x)
 
     @property
     def is_np_flattenable(self) -> bool:
-        """False: documents have no array form."""
+        """False: JSON has no array form."""
         return False
 
 
@@ -70,7 +70,7 @@ class Documents(Space[Json]):
     """Any JSON; a sample is the agent's current view."""
 
     def __init__(self, see: Callable[[], Json]) -> None:
-        """Sample what `see` returns for the current state."""
+        """Create a space; `see` returns the agent's view of the current state."""
         super().__init__()
         self.see = see
 
@@ -88,12 +88,12 @@ class Documents(Space[Json]):
 
     @property
     def is_np_flattenable(self) -> bool:
-        """False: documents have no array form."""
+        """False: JSON has no array form."""
         return False
 
 
 def image(game: str, frame: Json, players: Sequence[Player]) -> NDArray[np.uint8]:
-    """Return the board as rows x columns x red, green and blue, of one size throughout a game."""
+    """Return the board as an RGB array of rows x columns x 3, of one size throughout a game."""
     seats = [{"player": player, "name": str(player), "bot": ""} for player in players]
     document: dict[str, Any] = {"players": seats, "turns": []}
     (scene,) = scenes(load_picture(game), document, [frame], [0], STILL)
@@ -113,21 +113,21 @@ class Translation(Protocol):
         """Return a player's current observation."""
 
     def action(self, player: Player, value: Any) -> Any:
-        """Return an action for the rules; raise UsageError if it cannot be read as one."""
+        """Return an action as used by the rules; raise UsageError if it cannot be parsed."""
 
 
 class Table:
     """The state of a game, and the rules that advance it."""
 
     def __init__(self, game: Game, players: int, options: Mapping[str, Json]) -> None:
-        """Begin the game of seed 0; raise UsageError if the options are invalid."""
+        """Start a game with seed 0; raise UsageError if the options are invalid."""
         self.game = game
         self.players = players
         self.options = options
         self.start(0)
 
     def start(self, seed: int) -> None:
-        """Begin the game of a seed."""
+        """Start a game with a seed."""
         self.state = self.game.rules.new(self.players, seed, **self.options)
 
     def view(self, player: Player) -> Any:
@@ -141,28 +141,28 @@ class Table:
 
 
 class Arrays:
-    """Arrays and masks, as defined by the game."""
+    """Observations and actions as arrays with masks, as defined by the game."""
 
     def __init__(self, spaces: Spaces[Any, Any, Any], table: Table) -> None:
-        """Take the sizes from the table's start state."""
+        """Read the sizes from the table's start state."""
         self.spaces, self.table = spaces, table
         self.shape = (*spaces.board(table.state), len(spaces.planes))
         self.numbers, self.values = spaces.choices(table.state)
 
     def observation_space(self, player: Player) -> Space[Any]:
-        """Return the space of planes and mask."""
+        """Return the space of an observation: planes and a mask."""
         most = np.iinfo(np.int16).max
         mask = Box(0, 1, (self.numbers * self.values,), np.int8)
         return Dict({"observation": Box(0, most, self.shape, np.int16), "action_mask": mask})
 
     def action_space(self, player: Player) -> Space[Any]:
-        """Return the space of one number, or of several."""
+        """Return the space of an action: one number, or several."""
         if self.numbers == 1:
             return Discrete(self.values)
         return MaskedNumbers(self.numbers, self.values)
 
     def observation(self, player: Player) -> dict[str, Any]:
-        """Return planes, and the flattened mask; it is zero while the player owes no action."""
+        """Return planes and the flattened mask, which is zero while the player owes no action."""
         view = self.table.view(player)
         mask = self.spaces.mask(view, player)
         if player not in self.table.to_move:
@@ -171,7 +171,7 @@ class Arrays:
         return {"observation": planes, "action_mask": mask.reshape(-1)}
 
     def action(self, player: Player, value: Any) -> Any:
-        """Read a number, or an array of them."""
+        """Convert a number, or an array of numbers, to an action."""
         array = np.asarray(value)
         expected = () if self.numbers == 1 else (self.numbers,)
         whole = np.issubdtype(array.dtype, np.integer) and array.shape == expected
@@ -183,15 +183,15 @@ class Arrays:
 
 
 class OwnDocuments:
-    """Views and actions as JSON, as bots send them, for a game that defines no arrays."""
+    """Views and actions as JSON, in the form bots send, for a game that defines no arrays."""
 
     def __init__(self, table: Table) -> None:
-        """Use the state of this table."""
+        """Create the translation for the state of a table."""
         self.table = table
         self.rules, self.codec = table.game.rules, table.game.codec
 
     def observation_space(self, player: Player) -> Space[Any]:
-        """Return the space of an object with a view."""
+        """Return the space of an observation: an object with a view."""
         return Dict({"view": Documents(lambda: self.observation(player)["view"])})
 
     def action_space(self, player: Player) -> Space[Any]:
@@ -199,11 +199,11 @@ class OwnDocuments:
         return LegalActions(lambda rng: self._draw(player, rng), lambda x: self._legal(player, x))
 
     def observation(self, player: Player) -> dict[str, Any]:
-        """Return the view."""
+        """Return an object with the player's view."""
         return {"view": self.codec.view_to_json(self.table.view(player))}
 
     def action(self, player: Player, value: Any) -> Any:
-        """Read a document; whether the action is legal is for the rules to judge."""
+        """Convert JSON to an action; whether it is legal is up to the rules."""
         try:
             action = self.codec.actions_from_json(self.table.state, {str(player): value})[player]
         except ProtocolError as error:

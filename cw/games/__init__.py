@@ -1,1 +1,1 @@
-"""The rules of the games: values and pure functions, one folder per game."""
+"""The rules, codecs, protocols and strategies of all games: one folder per game."""

@@ -1,4 +1,4 @@
-"""The values of a game as JSON: the documents of states, views, actions and results."""
+"""Codecs, which convert the states, views, actions and results of a game to and from JSON."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from cw.errors import ProtocolError, UsageError, short
 from cw.games.rules import Action, Fault, Json, Outcome, Player, Rules, State, View, View_contra
 
 UNREADABLE: Final = (msgspec.ValidationError, RecursionError, UnicodeError)
-"""The errors of `msgspec.convert` for a document; a lone surrogate is not valid Unicode."""
+"""The errors of `msgspec.convert` for invalid input; a lone surrogate is not valid Unicode."""
 
 
 LONGEST_ERROR: Final = 200
 PLACE: Final = re.compile(r" - at `\$((?:\.\w+|\[\d+\])+)`$")
-"""The place at which msgspec found an error, unless it is among the members of a mapping."""
+"""The location of an error reported by msgspec, unless it is among the members of a mapping."""
 
 STEP: Final = re.compile(r"\.(\w+)|\[(\d+)\]")
 
 
 class Codec(Protocol[State, Action, View_contra]):
-    """Writes the values of one game as JSON, and reads untrusted documents.
+    """Writes the values of one game as JSON, and reads untrusted JSON.
 
-    Every method that reads raises ProtocolError, with the place of the error, and nothing else.
+    Every method that reads raises only ProtocolError, with the location of the error.
 
     >>> from cw.games.registry import load_game
     >>> game = load_game("hexagon")
@@ -38,34 +38,35 @@ class Codec(Protocol[State, Action, View_contra]):
     """
 
     def state_to_json(self, state: State) -> Json:
-        """Return the document of the state."""
+        """Return the state as JSON."""
 
     def state_from_json(self, document: Json, /, **options: Json) -> State:
         """Read a state.
 
-        `options` are the members beside the state in a line of `cw step` or `cw observe`: the few
-        that a game's document names, if the state alone does not hold all that its rules need.
+        `options` are the members next to the state in a line of `cw step` or `cw observe`: the few
+        that a game's rule book names, if the state alone does not contain everything that its rules
+        need.
         """
 
     def view_to_json(self, view: View_contra) -> Json:
-        """Return the document of a view."""
+        """Return the view as JSON."""
 
     def player_from_json(self, state: State, name: Json) -> Player:
-        """Read a player from its name in a document."""
+        """Read a player from its name in JSON."""
 
     def action_to_json(self, action: Action) -> Json:
-        """Return the document of an action."""
+        """Return the action as JSON."""
 
     def actions_from_json(
         self, state: State, document: Mapping[str, Json]
     ) -> Mapping[Player, Action | Fault]:
         """Read the actions and faults of a turn.
 
-        An action that the rules do not allow is still an action: `step` judges it.
+        An action that the rules do not allow is not an error here: `step` judges it.
         """
 
     def result_to_json(self, state: State) -> dict[str, Json]:
-        """Return the members beside the state in the answer of `cw step`: `outcome` and more."""
+        """Return the members next to the state in the output of `cw step`: `outcome` and more."""
 
 
 def restarted(
@@ -73,10 +74,10 @@ def restarted(
 ) -> State:
     """Return the start of a new game with the players of a recorded one.
 
-    Raises UsageError for options and seeds that are invalid for the game.
+    Raises UsageError if the options or the seed are invalid for the game.
     """
     players = rules.players(start)
-    # Games that name players in their documents get the names back; others only count them.
+    # Games whose players have names get the names back; all others get the number of players.
     named = any(isinstance(player, str) for player in players)
     return rules.new(list(players) if named else len(players), seed, **options)
 
@@ -94,22 +95,20 @@ class Conduct:
     """
 
     restart: Callable[[Any, Any, int, Mapping[str, Json]], Any] = restarted
-    """Returns the start that options and seed give for the players of a recorded one."""
+    """Returns the start state for options, a seed, and the players of a recorded start."""
     unready: Callable[[Any, Sequence[Player]], Outcome | None] = lambda *_: None
     """Returns the outcome if only these players are ready, so that no turn is played."""
     late_faults: bool = False
-    """Whether a fault counts if it comes after the end by the rules."""
+    """Whether a fault still counts after the rules have ended the match."""
     figures: Callable[[Any], Mapping[Player, Mapping[str, Json]]] = lambda _: {}
-    """Returns the figures to keep of each player beside rank and score, from the last state."""
+    """Returns statistics to store per player in addition to rank and score, from the last state."""
     numbered: Callable[[Json], Json] = lambda state: state
-    """Returns the document of a state, or of a view of all of it, with `numbered_name` in place of
-    the names that people have chosen.
-    """
+    """Returns the JSON of a state or a full view, with `numbered_name` instead of chosen names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Game:
-    """Everything needed to replay a game from its documents."""
+    """Everything needed to replay a game from JSON."""
 
     rules: Rules[Any, Any, Any]
     codec: Codec[Any, Any, Any]
@@ -124,10 +123,10 @@ class Game:
 
 
 class DefaultCodec(Generic[State, Action, View]):
-    """The documents of a game whose states and actions are described by their types.
+    """Converts states and actions to and from JSON as described by their types.
 
-    Objects have the fields of the dataclasses and msgspec structs as members, tuples become lists,
-    keys become text. Bounds that a type declares with `msgspec.Meta` are enforced.
+    The fields of dataclasses and msgspec structs become members of objects, tuples become lists,
+    and keys become text. Bounds that a type declares with `msgspec.Meta` are enforced.
     """
 
     def __init__(
@@ -147,7 +146,7 @@ class DefaultCodec(Generic[State, Action, View]):
         self.view: type[Any] = state if view is None else view
 
     def state_to_json(self, state: State) -> Json:
-        """Return the state as a document."""
+        """Return the state as JSON."""
         return to_json(state)
 
     def state_from_json(self, document: Json, /, **options: Json) -> State:
@@ -156,7 +155,7 @@ class DefaultCodec(Generic[State, Action, View]):
         return state
 
     def view_to_json(self, view: View) -> Json:
-        """Return the view as a document."""
+        """Return the view as JSON."""
         return to_json(view)
 
     def view_from_json(self, document: Json) -> View:
@@ -165,17 +164,17 @@ class DefaultCodec(Generic[State, Action, View]):
         return view
 
     def player_from_json(self, state: State, name: Json) -> Player:
-        """Read a player given as a number or as text."""
+        """Read a player given as a number or text."""
         return player_named(self.rules.players(state), name)
 
     def action_to_json(self, action: Action) -> Json:
-        """Return the action as a document."""
+        """Return the action as JSON."""
         return to_json(action)
 
     def actions_from_json(
         self, state: State, document: Mapping[str, Json]
     ) -> dict[Player, Action | Fault]:
-        """Read actions, and faults as `{"fault": kind, "error"?: sentence}`, by player."""
+        """Read actions, and faults as `{"fault": kind, "error"?: message}`, by player."""
         return actions_by_player(self.rules.players(state), document, self._read_action)
 
     def _read_action(self, player: Player, document: Json) -> Action | Fault:
@@ -210,12 +209,12 @@ def returned(rules: Rules[Any, Any, Any], name: str) -> Any:
 
 
 def to_json(value: Any) -> Json:
-    """Return a value as dicts with text as keys, lists, and JSON scalars."""
+    """Return a value as JSON: dicts with text keys, lists, and scalars."""
     return listed(msgspec.to_builtins(value, str_keys=True))
 
 
 def listed(document: Any) -> Json:
-    """Return a document with lists in place of its tuples, as if read from a file."""
+    """Return JSON with lists in place of tuples, as if read from a file."""
     if isinstance(document, dict):
         return {key: listed(value) for key, value in document.items()}
     if isinstance(document, list | tuple):
@@ -224,7 +223,7 @@ def listed(document: Any) -> Json:
 
 
 def from_json(what: str, document: Json, kind: Any) -> Any:
-    """Read a value of a type; raise ProtocolError stating the problem, its place and the value.
+    """Read a value of a type; raise ProtocolError stating the problem, its location and the value.
 
     `kind` is whatever msgspec converts to, such as `tuple[int, int]`.
 
@@ -244,7 +243,7 @@ def from_json(what: str, document: Json, kind: Any) -> Any:
 
 
 def explained(error: str, document: Json) -> str:
-    """Return an msgspec error with the value at its place, shortened for a message."""
+    """Return an msgspec error with the value at its location, shortened for a message."""
     message = error if len(error) <= LONGEST_ERROR else f"{error[:100]}...{error[-80:]}"
     place = PLACE.search(error)
     if place is None:
@@ -255,7 +254,7 @@ def explained(error: str, document: Json) -> str:
 
 
 def player_named(players: Sequence[Player], name: Json) -> Player:
-    """Return the player named by a document, either as is or as text."""
+    """Return the player that JSON names, either as is or as text."""
     return find_player({str(player): player for player in players}, name)
 
 
@@ -278,7 +277,7 @@ def actions_by_player(
     document: Mapping[str, Json],
     read: Callable[[Player, Json], Action | Fault],
 ) -> dict[Player, Action | Fault]:
-    """Read what a turn's document holds for each player in it."""
+    """Read the actions or faults of a turn, an object with one member per player."""
     if not isinstance(document, Mapping):
         raise ProtocolError(f"actions must be an object by player, not {short(document)}")
     named = {str(player): player for player in players}
@@ -287,10 +286,10 @@ def actions_by_player(
 
 
 def is_fault(document: Json) -> bool:
-    """Return whether a document holds a fault instead of an action."""
+    """Return whether JSON contains a fault instead of an action."""
     return isinstance(document, dict) and "fault" in document
 
 
 def plain_result(outcome: Outcome | None) -> dict[str, Json]:
-    """Return the result of a game whose document adds nothing to the usual outcome."""
+    """Return the result of a game whose JSON adds nothing to the usual outcome."""
     return {"outcome": None if outcome is None else outcome.to_json()}

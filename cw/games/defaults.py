@@ -1,4 +1,4 @@
-"""Defaults for games without their own: wire protocol, checks, states as text."""
+"""Defaults for games without their own wire protocol, checks, play options or pictures."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ from cw.games.wire import (
 
 FEWEST_PLAYERS: Final = 2
 MOST_PLAYERS: Final = 6
-"""Most seats in a form."""
+"""The maximum number of seats in a form."""
 
 
 def default_play_options(game: Game, strategies: Sequence[str]) -> PlayOptions:
-    """Return options for matches between strategies, which are listed weakest first.
+    """Return play options for matches between strategies, which are listed weakest first.
 
-    There are no game options. By default the strongest strategy plays in all required seats.
+    There are no game options. By default the strongest strategies take the required seats.
     """
     seats = game.rules.seats
     usual = tuple(reversed(strategies))[: max(seats.start, FEWEST_PLAYERS)]
@@ -60,20 +60,20 @@ TIMEOUT: Final = 1.0
 
 LONGEST_TIMEOUT: Final = 3600.0
 STARTING: Final = 5.0
-"""Extra seconds for a program's first answer, while it starts."""
+"""Extra seconds for a program's first reply, because it has to start."""
 
 GRACE: Final = 0.05
-"""Seconds for our own scheduling; not promised to bots."""
+"""Extra seconds for the arena's own scheduling; not promised to bots."""
 
 PATH: Final = "/act"
 MOST_ACTIONS: Final = 200
-"""Most actions listed in a question."""
+"""The maximum number of actions listed in a question."""
 
 EXAMPLES: Final = 8
-"""Examples to draw in a game that does not list its actions."""
+"""The number of examples to sample in a game that does not list its actions."""
 
 QUOTED: Final = 200
-"""Bytes of an answer quoted in a message."""
+"""The number of bytes of a reply quoted in a message."""
 
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
@@ -83,26 +83,27 @@ class Question(msgspec.Struct, frozen=True):
 
     game: str
     match: str
-    """The same text in all questions of a match, and different in every other match."""
+    """An id shared by all questions of a match, and different in every other match."""
     player: Player
     turn: int
-    """Turns played before; the answer must repeat it."""
+    """The number of turns played before; the reply must repeat it."""
     view: Any
     actions: list[Any] = []
     """Allowed actions: all of them if the game lists them, otherwise examples."""
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """A bot's answer."""
+    """A bot's reply to a question."""
 
     action: Any
     turn: int | None = None
 
 
 class DefaultProtocol:
-    """Asks all players who are to move at the same time, turn by turn.
+    """Asks all players who are to move concurrently, turn by turn.
 
-    The option `timeout` is the time per action in seconds; strategies and people have no limit.
+    The option `timeout` is the time per action in seconds; built-in strategies and human players
+    have no limit.
     """
 
     transports: Sequence[Transport] = ("lines", "http")
@@ -110,12 +111,12 @@ class DefaultProtocol:
     options: Sequence[str] = ("timeout",)
 
     def __init__(self, game: Game, moves: Moves | None = None) -> None:
-        """Run matches of this game; `moves` lists a player's actions, if available."""
+        """Prepare matches of a game; `moves` lists a player's actions, if available."""
         self.rules = game.rules
         self.moves = moves
 
     def players(self, names: Sequence[str]) -> Sequence[Player]:
-        """Return the players as a new game with this many of them names them."""
+        """Return the players of a new game with as many players as names."""
         number = max(len(names), self.rules.seats.start)
         return self.rules.players(self.rules.new(number, 0))[: len(names)]
 
@@ -128,7 +129,7 @@ class DefaultProtocol:
 
 
 class Questions:
-    """The questions of one match."""
+    """Asks the questions of one match."""
 
     def __init__(self, referee: Referee, moves: Moves | None = None) -> None:
         """Prepare the questions of a match; raise UsageError if the time limit is invalid."""
@@ -161,7 +162,7 @@ class Questions:
         self.turn += 1
 
     def query(self, player: Player) -> Query:
-        """Return the question to a player."""
+        """Return the query that asks a player for an action."""
         referee = self.referee
         view = referee.codec.view_to_json(referee.rules.observe(referee.state, player))
         actions = self.actions(player)
@@ -187,13 +188,13 @@ class Questions:
         return [each for place, each in enumerate(documents) if each not in documents[:place]]
 
     def starting(self, player: Player) -> float:
-        """Return extra seconds for a program to start, for its first answer only."""
+        """Return the extra seconds for a program to start, for its first reply only."""
         first = player not in self.asked
         self.asked.add(player)
         return STARTING if first else 0.0
 
     def action_of(self, state: Any, player: Player, document: Json) -> Any:
-        """Read the action of a player; raise ProtocolError if it is not one."""
+        """Read a player's action; raise ProtocolError if it is not an action."""
         if is_fault(document):
             raise ProtocolError(f"expected an action, not {short(document)}")
         return self.referee.codec.actions_from_json(state, {str(player): document})[player]
@@ -201,13 +202,13 @@ class Questions:
 
 @dataclass(frozen=True, slots=True)
 class ActionReader:
-    """Reads the answers to one question."""
+    """Reads the replies to one question."""
 
     turn: int
     action_of: Callable[[Json], Any]
 
     def from_line(self, reply: Reply) -> Any | Fault | Ignore:
-        """Return the action of a line; ignore a late answer to another turn."""
+        """Return the action in a line; ignore a late reply to another turn."""
         answer = decoded(reply.body)
         if isinstance(answer, Fault):
             return self.unreadable(answer, reply)
@@ -218,7 +219,7 @@ class ActionReader:
         return self.action(answer, reply)
 
     def from_response(self, reply: Reply) -> Any | Fault:
-        """Return the action in a web service's response, which need not name the turn."""
+        """Return the action in a web service's response, which may omit the turn."""
         if not 200 <= reply.status <= 299:
             return status_fault(reply)
         answer = decoded(reply.body)
@@ -229,16 +230,16 @@ class ActionReader:
         return self.action(answer, reply)
 
     def unreadable(self, why: Fault, reply: Reply) -> Fault:
-        """Return the fault of a malformed answer."""
+        """Return the fault for a malformed reply."""
         expected = f'expected {{"turn": {self.turn}, "action": ...}}'
         return Fault("malformed", f"{expected}, but it wrote {quote(reply.body)}: {why.detail}")
 
     def another_turn(self, answer: Answer) -> str:
-        """Return the message for an answer to another turn."""
+        """Return the message for a reply to another turn."""
         return f"it answered turn {answer.turn}, but turn {self.turn} was asked for"
 
     def action(self, answer: Answer, reply: Reply) -> Any | Fault:
-        """Return the action of an answer, or the fault `malformed`."""
+        """Return the action in a reply, or the fault `malformed`."""
         try:
             return self.action_of(answer.action)
         except ProtocolError as error:
@@ -246,7 +247,7 @@ class ActionReader:
 
 
 def time_limit(timeout: Json) -> float:
-    """Return seconds; raise UsageError unless it is a number above 0 and at most an hour."""
+    """Return the seconds as a float; raise UsageError unless above 0 and at most an hour."""
     number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
     if number and 0 < timeout <= LONGEST_TIMEOUT:
         return float(timeout)
@@ -257,7 +258,7 @@ def time_limit(timeout: Json) -> float:
 
 
 def decoded(body: bytes) -> Answer | Fault:
-    """Parse an answer."""
+    """Parse a reply; return the fault `malformed` if it is invalid."""
     try:
         return documents.convert(read_json(body.removeprefix(BYTE_ORDER_MARK)), Answer)
     except (ProtocolError, msgspec.ValidationError) as error:
@@ -265,16 +266,16 @@ def decoded(body: bytes) -> Answer | Fault:
 
 
 def quote(body: bytes) -> str:
-    """Return the beginning of an answer for a message."""
+    """Return the beginning of a reply, quoted for a message."""
     return repr(body[:QUOTED].decode(errors="replace"))
 
 
 MOST_SEATS: Final = 64
-"""Seats to remember; the oldest is evicted."""
+"""The maximum number of seats to remember; the oldest is evicted."""
 
 
 class DefaultBotHandler:
-    """Answers every question; the first one of a match creates a strategy for its seat."""
+    """Replies to every question; a match's first question for a seat creates its strategy."""
 
     def __init__(self, context: BotContext, codec: DefaultCodec[Any, Any, Any]) -> None:
         """Start with no seats."""
@@ -283,7 +284,7 @@ class DefaultBotHandler:
         self.seats: dict[tuple[str, Player], Strategy[Any, Any]] = {}
 
     def answer(self, message: Request | LineMessage) -> Reply | None:
-        """Answer a question; an invalid one gets None on a line, or status 400 as a request."""
+        """Reply to a question; an invalid one gets None on a line, or status 400 as a request."""
         body = message.text if isinstance(message, LineMessage) else message.body or b""
         try:
             return self.act(documents.decode(body, Question))
@@ -293,7 +294,7 @@ class DefaultBotHandler:
             return as_json({"error": str(error)}, 400)
 
     def act(self, question: Question) -> Reply:
-        """Return the strategy's action, or no action if it refuses to act."""
+        """Return the strategy's action, or a reply without an action if it returns a fault."""
         action = self.seat(question).act(self.codec.view_from_json(question.view))
         members = {} if isinstance(action, Fault) else {"action": self.codec.action_to_json(action)}
         return as_json({"turn": question.turn, **members})
@@ -317,7 +318,7 @@ FORM: Final = (
 
 
 class DefaultChecks:
-    """A few questions one by one, then a whole match against each built-in strategy."""
+    """Asks a few questions one by one, then plays a whole match against each built-in strategy."""
 
     def __init__(self, game: Game, strategies: Sequence[str], moves: Moves | None = None) -> None:
         """Prepare the checks; `strategies` lists the weakest first."""
@@ -330,7 +331,7 @@ class DefaultChecks:
         )
 
     def steps(self, transport: Transport) -> int:
-        """Return 3, in matches in which the bot has that many turns."""
+        """Return 3, for matches in which the bot has that many turns."""
         return len(STEPS)
 
     async def probe(self, referee: Referee, player: Player, report: CheckReport) -> None:
@@ -357,12 +358,12 @@ class DefaultChecks:
         return False
 
     def by_chance(self, referee: Referee, player: Player, rng: Random) -> dict[Player, object]:
-        """Return a random action for everyone else who is to move."""
+        """Return a random action for every other player who is to move."""
         others = [other for other in self.rules.to_move(referee.state) if other != player]
         return {other: self.rules.sample(referee.state, other, rng) for other in others}
 
     def problem(self, referee: Referee, player: Player, answer: object) -> Fault | None:
-        """Return what is wrong with an answer, including illegal actions, or None."""
+        """Return what is wrong with a reply, including an illegal action, or None."""
         if isinstance(answer, Fault):
             return answer
         try:
@@ -388,15 +389,15 @@ def fix_for(problem: Fault | None) -> str:
 
 
 Board: TypeAlias = Callable[[Json], RichText]
-"""Draws a frame in the terminal."""
+"""Renders a frame in the terminal."""
 
 COLUMNS: Final = 80
 ROWS: Final = 24
-"""Most lines of text in a picture; the rest is left out."""
+"""The maximum number of lines of text in a picture; the rest is omitted."""
 
 MOST_COLUMNS: Final = 200
 MOST_ROWS: Final = 100
-"""Most lines of a terminal board in a picture."""
+"""The maximum number of lines of a terminal board in a picture."""
 
 WIDTH: Final = 0.6
 """The width of a character, relative to a line height of 1."""
@@ -405,7 +406,7 @@ WRAPPER: Final = TextWrapper(COLUMNS, max_lines=ROWS, placeholder=" ...", break_
 
 
 def text_picture(game: str) -> Picture[Any]:
-    """Return the picture of a game that shows frames as lines of JSON."""
+    """Return a picture that shows a game's frames as lines of JSON."""
     return Picture(
         title=game.replace("-", " ").title(),
         frame=object,
@@ -417,18 +418,18 @@ def text_picture(game: str) -> Picture[Any]:
 
 
 def draw(scene: Scene[Json]) -> Iterator[Shape]:
-    """Draw the frame as text."""
+    """Render the frame as text."""
     for row, line in enumerate(WRAPPER.wrap(json.dumps(scene.frame))):
         yield Text(0, row + 0.5, line, 0.7, scene.inks.ink, "start")
 
 
 def draw_in_terminal(frame: Json) -> RichText:
-    """Return a frame as JSON."""
+    """Return a frame as JSON text."""
     return RichText(json.dumps(frame))
 
 
 def terminal_picture(game: str, draw_board: Board) -> Picture[Any]:
-    """Return the picture of a game that only draws in the terminal, on a dark ground as there.
+    """Return the picture of a game that has only a terminal board, on a dark background.
 
     It is as large as the first frame that it shows.
     """
@@ -445,10 +446,10 @@ def terminal_picture(game: str, draw_board: Board) -> Picture[Any]:
 
 
 class TerminalBoard:
-    """A terminal board drawn as shapes: each character has its own position, in any font."""
+    """Renders a terminal board as shapes; each character has its own position, in any font."""
 
     def __init__(self, draw_board: Board) -> None:
-        """Start with the size unknown."""
+        """Initialize the board with an unknown size."""
         self.draw_board = draw_board
         self.size: tuple[float, float] | None = None
 
@@ -460,7 +461,7 @@ class TerminalBoard:
         return self.size
 
     def draw(self, scene: Scene[Json]) -> Iterator[Shape]:
-        """Draw the characters in their terminal colours."""
+        """Render the characters in their terminal colours."""
         console = Console()
         for row, line in enumerate(lines_of(self.draw_board, scene.frame)):
             column = 0
@@ -472,7 +473,7 @@ class TerminalBoard:
 
 
 def shapes_of(sign: str, style: Style, place: Point, ink: str) -> Iterator[Shape]:
-    """Yield a character with its background; `place` is its upper left corner."""
+    """Yield the shapes of a character and its background; `place` is its upper left corner."""
     left, top = place
     ground = colour_of(style.bgcolor)
     if ground is not None:
@@ -482,18 +483,18 @@ def shapes_of(sign: str, style: Style, place: Point, ink: str) -> Iterator[Shape
 
 
 def colour_of(colour: Color | None) -> str | None:
-    """Return a terminal colour for pictures, or None for the colour of the page."""
+    """Return a terminal colour as hex code, or None for the default colour."""
     return None if colour is None or colour.is_default else colour.get_truecolor().hex
 
 
 def lines_of(draw_board: Board, frame: Json) -> list[RichText]:
-    """Return the lines of a terminal board, cut if they are too many or too long.
+    """Return the lines of a terminal board, truncated if they are too many or too long.
 
-    Raises ProtocolError for a frame that cannot be drawn.
+    Raises ProtocolError for a frame that cannot be rendered.
     """
     try:
         lines = list(draw_board(frame).split("\n"))[:MOST_ROWS]
-    # The frame comes from a file, and drawing code trusts its contents.
+    # The frame comes from a file, but the code that renders it trusts its contents.
     except Exception as error:
         raise ProtocolError(f"the frame cannot be drawn: {type(error).__name__}") from None
     return [line[:MOST_COLUMNS] for line in lines]

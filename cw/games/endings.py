@@ -1,4 +1,4 @@
-"""How results of a game are worded and counted: why a match ended, and its tie-breaks."""
+"""How the results of a game are worded and scored: reasons for an end, tie-breaks and forfeits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RESIGNATIONS: Final = frozenset({"resigned", "resignation"})
 """Reasons for an end by resignation."""
 
 Figures: TypeAlias = Mapping[str, Mapping[Player, float]]
-"""Tie-breaks in order of importance: name -> figure of each player."""
+"""Tie-breaks in order of importance: name -> value of each player."""
 
 
 Scores: TypeAlias = tuple[float, ...]
@@ -24,7 +24,7 @@ Scores: TypeAlias = tuple[float, ...]
 Forfeit: TypeAlias = Callable[[Scores, Collection[int], Mapping[str, Json]], Scores]
 """Returns the scores that tables count for a match forfeited by some seats.
 
-Takes the scores of the game, the numbers of those seats from 0, and the options of the match.
+Takes the scores of the game, the forfeiting seats' numbers from 0, and the options of the match.
 """
 
 
@@ -38,7 +38,7 @@ def nothing_for_losers(scores: Scores, losers: Collection[int], _: Mapping[str, 
 
 
 def as_clause(reason: str) -> str:
-    """Return a reason as it follows "won in turn 9": ` by ...`, or `: ...`.
+    """Return a reason as a clause that follows "won in turn 9": ` by ...`, or `: ...`.
 
     >>> "ann won in turn 9" + as_clause("by domination: at least 80 % of all bots")
     'ann won in turn 9 by domination: at least 80 % of all bots'
@@ -64,16 +64,16 @@ class Endings:
     turn: str = "turn"
     """The game's word for a turn."""
     first: int = 1
-    """The number of the first turn in sentences and commands: the one sent to bots, if any."""
+    """The number of the first turn in messages and commands: the one sent to bots, if any."""
     reasons: Mapping[str, str] = field(default_factory=dict)
     """Wording by reason, for ends that are not decided by score; see `as_clause`."""
     tie_breaks: Callable[[Any], Figures] = no_figures
-    """Returns the tie-break figures of the last state."""
+    """Returns the tie-break values of the last state."""
     recorded: Mapping[str, str] = field(default_factory=dict)
-    """Member of a replay's outcome -> the name of the figure that it holds, in that order."""
+    """Member of a replay's outcome -> the name of the tie-break that it holds, in that order."""
 
     forfeit: Forfeit = nothing_for_losers
-    """The score of a forfeit in a championship's tables, whose criteria are sums of scores."""
+    """The scores after a forfeit in a championship's tables, whose criteria are sums of scores."""
 
     def turn_after(self, played: int) -> str:
         """Return the name of the turn that follows `played` turns, for sentences.

@@ -1,4 +1,7 @@
-"""Where the parts of a game are; an entry is all that is known of another package's game."""
+"""GameEntry, which locates the parts of a game, and the types of some of these parts.
+
+An entry is all that is known about the game of another package.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from cw.games.wire import Credits
 
 @dataclass(frozen=True, slots=True)
 class GameEntry:
-    """Where the parts of a game are, each as `module:name`; None uses the default."""
+    """The locations of a game's parts, each as `module:name`; None uses the default."""
 
     rules: str
     """The class of its rules."""
@@ -34,11 +37,11 @@ class GameEntry:
     admission: str | None = None
     """The class of a web service's checks before it may play on a site; None uses `checks`."""
     play_options: str | None = None
-    """How it is offered to people: matches to watch, and manual play."""
+    """The options offered to users: matches to watch, and manual play."""
     picture: str | None = None
-    """How its frames are drawn as pictures."""
+    """The picture that renders its frames."""
     terminal: str | None = None
-    """A function that draws a frame in the terminal."""
+    """A function that renders a frame in the terminal."""
     spaces: str | None = None
     """How its views and actions become arrays."""
     maps: str | None = None
@@ -46,9 +49,9 @@ class GameEntry:
     exporter: str | None = None
     """A function that writes a replay in the game's own format; None if it has none."""
     importer: str | None = None
-    """A function that reads that format back."""
+    """A function that reads that format."""
     shorthand: str | None = None
-    """How its replays are shortened for storage in bulk; None if they are not."""
+    """How its replays are shortened for bulk storage; None if they are not."""
     conduct: str | None = None
     """What its protocol decides about a match beyond the rules."""
     endings: str | None = None
@@ -58,9 +61,9 @@ class GameEntry:
     seed_bits: int = 63
     """The maximum length of a seed, in bits."""
     has_hidden_information: bool = False
-    """Whether players see only part of the state: during a match, sites show nobody more."""
+    """Whether players see only part of the state; during a match, sites show no one more."""
     folder: str | None = None
-    """The dotted name of its folder, which may hold the files of its pages beside its modules."""
+    """The dotted name of its folder, which may also contain the files of its pages."""
 
     @property
     def has_checks(self) -> bool:
@@ -69,7 +72,7 @@ class GameEntry:
 
     @property
     def has_clients(self) -> bool:
-        """Whether its bots are clients of our server, which has a page for the live game."""
+        """Whether its bots are clients of the arena's server, which has a live game page."""
         return self.protocol is not None and self.bot_handler is None
 
 
@@ -92,7 +95,7 @@ USUAL: Final[Mapping[str, str]] = {
     "conduct": "conduct:CONDUCT",
     "endings": "endings:ENDINGS",
 }
-"""The usual places of a game's parts in its folder; `{}` is the folder's name as a class name."""
+"""The default locations of a game's parts; `{}` is the folder's name as a class name."""
 
 
 def in_folder(
@@ -102,7 +105,7 @@ def in_folder(
     *,
     has_hidden_information: bool = False,
 ) -> GameEntry:
-    """Return the entry of a game whose parts are in the usual places.
+    """Return the entry of a game whose parts are in the default locations.
 
     `package` is the dotted name of its folder. A part whose module is missing uses the default.
     """
@@ -145,15 +148,16 @@ class OwnMatch:
     options: Mapping[str, Json]
     """The options with which the recorded match starts."""
     names: Sequence[str]
-    """The bots' names, in the order of slots."""
+    """The bots' names, by slot."""
     credits: Credits
     start: Json
-    """The document of the first state."""
+    """The first state as JSON."""
     actions: Sequence[Mapping[str, Json]]
-    """The actions and faults of every turn, as the game's codec reads them."""
+    """The actions and faults of every turn, in the form that the game's codec reads."""
     recorded: Json
-    """What the game's exporter writes for this match if the file is correct; members of its first
-    two levels may be missing.
+    """What the game's exporter writes for this match if the file is correct.
+
+    Members of its first two levels may be missing.
     """
 
 
@@ -167,9 +171,9 @@ class ShortActions(NamedTuple):
 
 
 class Shorthand(Protocol):
-    """What need not be stored of a turn because it follows from the previous frame.
+    """Omits what need not be stored of a turn because it follows from the previous frame.
 
-    Archives depend on it for ever, so it is not part of the rules, which may change.
+    Archives depend on it permanently, so it is not part of the rules, which may change.
     """
 
     def shorten(self, frame: Json, actions: Mapping[str, Json]) -> ShortActions:
@@ -181,26 +185,26 @@ class Shorthand(Protocol):
     def expected(self, frame: Json, actions: Mapping[str, Json]) -> Json:
         """Return the frame after a turn in which only the ordered actions take effect.
 
-        Replays store the difference from the real frame: a good guess makes a short replay, and a
-        bad one is no error.
+        Replays store the difference from the real frame: a good prediction makes a short replay,
+        and a bad one is not an error.
         """
 
 
 Moves: TypeAlias = Callable[[Any, Player], Sequence[Json]]
-"""Returns the documents of all actions open to a player in a state."""
+"""Returns the JSON of all actions available to a player in a state."""
 
 
 Words: TypeAlias = Callable[[Json], str]
-"""Returns a short name for an action's document."""
+"""Returns a short name for an action given as JSON."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """An option of the game, and the values that people may choose."""
+    """An option of the game, and the values that users may choose."""
 
     option: str
     words: str
-    """Its description for people."""
+    """Its description for users."""
     values: Sequence[Json]
     """The allowed values, the default first."""
 
@@ -210,18 +214,18 @@ class PlayOptions:
     """The choices for a match that a server plays."""
 
     strategies: Sequence[str]
-    """The built-in strategies that take seats if nothing else is chosen, in turn.
+    """The built-in strategies that take seats in turn unless others are chosen.
 
     They fill as many seats as the game needs, or one each if more are listed.
     """
     most_players: int = 2
     choices: Sequence[Choice] = ()
     moves: Moves | None = None
-    """For a game with manual play."""
+    """Lists a player's actions in a game with manual play."""
     words: Words | None = None
-    """The actions' names on pages; None shows their documents."""
+    """The actions' names on pages; None shows their JSON."""
     measured: Mapping[str, Json] = field(default_factory=dict)
-    """Options of the matches in which the strength of strategies is measured.
+    """The options of the matches that measure the strength of strategies.
 
     They make matches of two strategies differ if the game does not start at random.
     """
@@ -231,11 +235,11 @@ class LateStrategy:
     """Defers loading a strategy's libraries, which listing its name does not need."""
 
     def __init__(self, where: str, words: str) -> None:
-        """Store the place of its class, `module:name`, and its description."""
+        """Store the location of its class, `module:name`, and its description."""
         self.where = where
         self.__doc__ = words
 
     def __call__(self, player: Player, rng: Random) -> Strategy[Any, Any]:
-        """Load the strategy and seat it; `rng` makes all its random choices."""
+        """Load the strategy and create it for a seat; `rng` makes all its random choices."""
         strategy: Strategy[Any, Any] = resolve_name(self.where)(player, rng)
         return strategy

@@ -1,4 +1,4 @@
-"""The games of other packages: found by entry point, and tried before they are offered."""
+"""Games of other packages: discovered by entry point, and tried before they are offered."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 GROUP: Final = "cw.games"
-"""The group of entry points that name a GameEntry."""
+"""The entry point group in which packages name a GameEntry."""
 
 NAME: Final = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 LONGEST_NAME: Final = 32
 PATIENCE: Final = 5.0
-"""Seconds in which a game must load and pass its trial; a slower one is offered once ready."""
+"""Seconds within which a game must load and pass its trial; a slower one is offered once ready."""
 
 METHODS: Final = ("new", "players", "to_move", "check", "step", "observe", "outcome", "sample")
 
@@ -49,7 +49,7 @@ class LeftOut:
 
     name: str
     sentence: str
-    """The package, what is wrong with the game, and what to do."""
+    """A message naming the package, what is wrong with the game, and what to do."""
 
 
 def found_games(names: Collection[str]) -> tuple[tuple[InstalledGame, ...], tuple[LeftOut, ...]]:
@@ -87,7 +87,7 @@ def refuse_name(name: str, names: Collection[str]) -> None:
 
 @cache
 def trial(point: EntryPoint, _package: str, _version: str) -> Begun[GameEntry]:
-    """Return the trial of a game, which runs while other games are loaded."""
+    """Return the trial of a game, which runs concurrently with the loading of other games."""
     return Begun(partial(judged, point), PATIENCE)
 
 
@@ -99,7 +99,7 @@ def judged(point: EntryPoint) -> GameEntry:
         raise UsageError(str(error)) from None
     # Whatever it raises, even SystemExit or KeyboardInterrupt, other games must stay playable.
     except BaseException as error:
-        # An exception's text is produced by foreign code too, which must not fail here.
+        # An exception's text comes from third-party code too, which must not cause an error here.
         text = "".join(format_exception_only(error)).partition(": ")[2]
         words = " ".join(text.split())[:200]
         raises = f"{point.value} raises {type(error).__name__}"
@@ -135,13 +135,13 @@ def refuse_rules(name: str, rules: Any) -> None:
 
 
 def refuse_part(where: str | None, kind: type) -> None:
-    """Raise UsageError for a part that lacks what pages need."""
+    """Raise UsageError for a part without the type that pages need."""
     if where is not None and not isinstance(part := resolve_name(where), kind):
         raise UsageError(f"{where} must be {kind.__name__}(...), not {short(part)}")
 
 
 def play_turn(game: Game) -> None:
-    """Start a match and play a random turn, as every match does."""
+    """Start a match and play a random turn, in the same way as every match."""
     rules, rng = game.rules, Random(0)
     state = rules.new(rules.seats.start, 0)
     actions = {player: rules.sample(state, player, rng) for player in rules.to_move(state)}

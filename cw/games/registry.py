@@ -1,4 +1,4 @@
-"""The games by name; their modules are loaded on demand.
+"""The registry of games by name, and functions that load their parts on demand.
 
 Another package adds a game with an entry point in the group `cw.games` that names a GameEntry.
 """
@@ -18,7 +18,7 @@ from cw.games.installed import InstalledGame, LeftOut, found_games
 from cw.games.rules import Json, MapMaker, StrategyFactory
 
 if TYPE_CHECKING:
-    # Libraries that draw or compute are loaded with the part that needs them.
+    # Libraries for drawing or computing are imported with the part that needs them.
     from rich.text import Text
 
     from cw.drawing import Picture
@@ -30,16 +30,18 @@ AnyMapMaker: TypeAlias = MapMaker[Any]
 Strategies: TypeAlias = Mapping[str, StrategyFactory[Any, Any]]
 
 DrawInTerminal: TypeAlias = "Callable[[Json], Text]"
-"""Draws a frame of a replay."""
+"""Renders a frame of a replay in the terminal."""
 
 Exporter: TypeAlias = "Callable[[Mapping[str, Any], Sequence[Any], Credits | None], bytes]"
-"""Returns the bytes of a file from a replay's document, all its states, and the site's names for
-them, or None if no site played the match.
+"""Returns the bytes of a file, given a replay's document, all its states, and a site's names.
+
+The names are those of the match and its players, or None if no site played the match.
 """
 
 Importer: TypeAlias = "Callable[[Json], OwnMatch | None]"
-"""Returns the match in a file's JSON, or None for another format; raises ProtocolError if the
-match cannot be played.
+"""Returns the match in a file's JSON, or None for another format.
+
+Raises ProtocolError if the match cannot be played.
 """
 
 
@@ -59,14 +61,15 @@ def games_with_hidden_information() -> frozenset[str]:
 
 
 def game_entries() -> dict[str, GameEntry]:
-    """Return our games, then the playable ones of other packages."""
+    """Return the built-in games, then the playable ones of other packages."""
     return {**GAMES, **{game.name: game.entry for game in installed_games()}}
 
 
 def installed_games() -> tuple[InstalledGame, ...]:
     """Return the playable games of other packages, by name.
 
-    Our names cannot be taken; of two packages with the same name, the first one keeps it.
+    The names of built-in games are reserved; of two packages with the same name, the first one
+    keeps it.
     """
     return found_games(frozenset(GAMES))[0]
 
@@ -126,7 +129,7 @@ def load_bot_handler(name: str, context: BotContext) -> BotHandler:
     """Create a built-in bot that speaks a game's wire protocol.
 
     Raises UsageError if the game's bots are clients of its server, or if its views cannot be read
-    back: by the default protocol a strategy receives only their documents.
+    back: with the default protocol a strategy receives them only as JSON.
     """
     entry = game_entry(name)
     if entry.bot_handler is not None:
@@ -153,7 +156,7 @@ def load_checks(name: str) -> Checks:
 
 
 def load_admission(name: str) -> Admission | None:
-    """Load the checks of a web service before it plays on a site; None uses the game's checks."""
+    """Load the checks of a web service before it plays on a site; None means the game's checks."""
     where = game_entry(name).admission
     return None if where is None else cast("Admission", resolve_name(where)())
 
@@ -174,7 +177,7 @@ def load_endings(name: str) -> Endings:
 
 
 def load_picture(name: str) -> Picture[Any]:
-    """Load the pictures of a game: its own, or else its terminal board, or else JSON."""
+    """Load a game's picture: its own, or else its terminal board, or else JSON as text."""
     entry = game_entry(name)
     if entry.picture is not None:
         return cast("Picture[Any]", resolve_name(entry.picture))
@@ -185,9 +188,9 @@ def load_picture(name: str) -> Picture[Any]:
 
 
 def load_terminal(name: str) -> DrawInTerminal:
-    """Load the terminal drawing of a game: its own, or text.
+    """Load a game's terminal renderer: its own, or JSON as text.
 
-    Games that are not installed are drawn as text too: a replay can be viewed without its rules.
+    Games that are not installed are rendered as text too: a replay can be viewed without its rules.
     """
     entry = game_entries().get(name)
     where = None if entry is None else entry.terminal
@@ -195,7 +198,7 @@ def load_terminal(name: str) -> DrawInTerminal:
 
 
 def load_spaces(name: str) -> Spaces[Any, Any, Any] | None:
-    """Load a game's array spaces, or None if it has none."""
+    """Load the array form of a game's views and actions, or None if it has none."""
     where = game_entry(name).spaces
     return None if where is None else cast("Spaces[Any, Any, Any]", resolve_name(where))
 

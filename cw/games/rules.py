@@ -1,4 +1,4 @@
-"""The interface between every game and the arena, and the values that cross it."""
+"""The interfaces between games and the arena, and the values that they exchange."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cw.drawing import Sheet
 from cw.errors import FaultKind, ProtocolError, UsageError, choices, short
 
 Player: TypeAlias = int | str
-"""A seat: a number or an id, as the game's document names it."""
+"""A seat: a number or an id, as the game's rule book names it."""
 
 Json: TypeAlias = Any
 """Any value that `json.dumps` takes: dict, list, str, int, float, bool or None."""
@@ -21,7 +21,7 @@ FAULT_KINDS: tuple[FaultKind, ...] = get_args(FaultKind)
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Takes the place of an action that a player failed to give.
+    """Takes the place of an action that a player failed to provide.
 
     >>> Fault("timeout", "no line came within 0.5 s").to_json()
     {'fault': 'timeout', 'error': 'no line came within 0.5 s'}
@@ -30,23 +30,23 @@ class Fault:
     kind: FaultKind
     detail: str = ""
     cause: str = ""
-    """The failure of the exchange, finer than the kind, as transports name it; not reported."""
+    """The transport's name for the failure, more specific than the kind; not reported."""
     note: str = field(default="", compare=False)
-    """What came and what was expected, if `detail` is only a name; for reports, not for rules."""
+    """What was received and expected, if `detail` is only a name; for reports, not for rules."""
     lasting: bool = field(default=False, compare=False)
     """Whether it is permanent: the program has ended or never ran, or is no longer asked."""
     expected: str = field(default="", compare=False)
-    """What should have come, if a report shows it apart from the note."""
+    """What was expected, if a report shows it separately from the note."""
     actual: str = field(default="", compare=False)
-    """What came instead."""
+    """What was received instead."""
     answer: str = field(default="", compare=False)
-    """The beginning of the faulty reply, as received; for the owner of the bot alone."""
+    """The beginning of the faulty reply, as received; shown only to the bot's owner."""
 
     @staticmethod
     def from_json(document: Mapping[str, Json]) -> Fault:
-        """Read `{"fault": kind, "error"?: sentence}`; raise ProtocolError for another kind.
+        """Read `{"fault": kind, "error"?: message}`; raise ProtocolError for another kind.
 
-        A null error counts as none.
+        An error that is null counts as none.
         """
         kind, detail = document["fault"], document.get("error") or ""
         if kind not in FAULT_KINDS:
@@ -61,7 +61,7 @@ class Fault:
         return f"{self.detail}: {self.note}" if self.note else self.detail
 
     def to_json(self) -> dict[str, str]:
-        """Return the form that `from_json` reads."""
+        """Return the JSON that `from_json` reads."""
         return {"fault": self.kind} | ({"error": self.detail} if self.detail else {})
 
 
@@ -79,7 +79,7 @@ class Outcome:
     ranks: Mapping[Player, int]
 
     def to_json(self) -> dict[str, Json]:
-        """Return the outcome with its players as text, as in all documents."""
+        """Return the outcome as JSON; players that are keys become text."""
         return {
             "reason": self.reason,
             "winner": self.winner,
@@ -109,7 +109,7 @@ Map = TypeVar("Map")
 
 
 class Rules(Protocol[State, Action, View_co]):
-    """The rules of one game: pure, deterministic after `new`, unaware of clock and wire.
+    """The rules of one game: pure, deterministic after `new`, independent of time and transport.
 
     States, actions and views are frozen. No method changes its arguments.
 
@@ -124,15 +124,15 @@ class Rules(Protocol[State, Action, View_co]):
     """
 
     name: str
-    """As on the command line: `circuit-wars`."""
+    """The name on the command line, such as `circuit-wars`."""
 
     seats: range
-    """Allowed numbers of players."""
+    """The allowed numbers of players."""
 
     def new(self, players: Json, seed: int, /, **options: Json) -> State:
         """Return the start state; the same arguments always give the same state.
 
-        `players` is their number, or a list of names if the game's document has one. Raises
+        `players` is their number, or a list of names if the game's rule book has one. Raises
         UsageError if an option is unknown or out of range.
         """
 
@@ -149,7 +149,7 @@ class Rules(Protocol[State, Action, View_co]):
         """Return the state after these actions; must handle any action and any fault."""
 
     def observe(self, state: State, player: Player | None) -> View_co:
-        """Return all that the player may know; None gives the referee's view."""
+        """Return everything that the player may know; None gives the referee's view."""
 
     def outcome(self, state: State) -> Outcome | None:
         """Return the outcome, or None while the game continues."""
@@ -179,11 +179,11 @@ class StrategyFactory(Protocol[View_contra, Action_co]):
     """Creates a strategy for one seat of one match: the strategy's class."""
 
     def __call__(self, player: Player, rng: Random) -> Strategy[View_contra, Action_co]:
-        """Seat the strategy; `rng` makes all its random choices."""
+        """Create the strategy for a seat; `rng` makes all its random choices."""
 
 
 class MapMaker(Protocol[Map]):
-    """Makes, reads and draws the maps of a game that is played on stored maps."""
+    """Makes, reads and renders the maps of a game that is played on stored maps."""
 
     def ids(self, players: int, number: int) -> Sequence[str]:
         """Return the ids of a series of maps, which can be part of a file name."""
@@ -201,19 +201,19 @@ class MapMaker(Protocol[Map]):
         """Return the stored maps of the library, by id, without generating them again."""
 
     def encode(self, game_map: Map) -> bytes:
-        """Return the bytes of a map's file."""
+        """Return the content of a map file as bytes."""
 
     def decode(self, data: bytes, name: str) -> Map:
-        """Read a map's file; raise UsageError with what is wrong with map `name`."""
+        """Parse a map file; raise UsageError describing what is wrong with map `name`."""
 
     def facts(self, game_map: Map) -> dict[str, Json]:
-        """Return facts about a map, including `map_id` and `seed`."""
+        """Return information about a map, including `map_id` and `seed`."""
 
     def sheet(self, game_map: Map) -> Sheet:
-        """Return the picture of a map."""
+        """Return an image of a map."""
 
     def picture(self, game_map: Map) -> Sequence[str]:
-        """Draw a map as lines: wall `#`, open `.`, source `*`, slot 0's start `A`, ..."""
+        """Return a map as lines of text: wall `#`, open `.`, source `*`, slot 0's start `A`, ..."""
 
 
 def refuse_unknown_options(options: Mapping[str, Json], names: Sequence[str]) -> None:

@@ -1,4 +1,4 @@
-"""How views and actions of a game become arrays, for reinforcement learning."""
+"""Arrays of a game's views and actions, for reinforcement learning."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Planes: TypeAlias = NDArray[np.int16]
 """Rows x columns x planes; each plane holds one property of every square."""
 
 Mask: TypeAlias = NDArray[np.int8]
-"""Numbers x values of an action: 1 if allowed, 0 if not."""
+"""The numbers of an action x their values: 1 if allowed, 0 if not."""
 
 
 def own_options(_players: int, options: Mapping[str, Json]) -> Mapping[str, Json]:
@@ -27,22 +27,22 @@ def own_options(_players: int, options: Mapping[str, Json]) -> Mapping[str, Json
 class Spaces(Generic[State, Action, View]):
     """The array form of a game.
 
-    An action is `choices` whole numbers, each from 0 to one less than the number of values. All but
-    the sizes derives from a player's view, so nothing hidden can leak.
+    An action is `choices` whole numbers, each from 0 to one less than the number of values.
+    Everything except the sizes is derived from a player's view, so nothing hidden can leak.
     """
 
     planes: Sequence[str]
     """A short description of each plane of a view."""
     board: Callable[[State], tuple[int, int]]
-    """Returns the rows and the columns of all views of a game, from its start."""
+    """Returns the rows and columns of all views of a game, given its start state."""
     choices: Callable[[State], tuple[int, int]]
-    """Returns how many numbers make an action, and how many values each has, from the start."""
+    """Returns how many numbers an action has, and how many values each, given the start state."""
     write_view: Callable[[View, Player], Planes]
     mask: Callable[[View, Player], Mask]
-    """Returns what the player may choose; a number without a choice allows nothing or only 0."""
+    """Returns the allowed values; a number without a choice allows nothing or only 0."""
     read_action: Callable[[View, Player, Sequence[int]], Action]
     settled: Callable[[int, Mapping[str, Json]], Mapping[str, Json]] = own_options
-    """Takes players and options; returns the options with all else that fixes the board's size."""
+    """Takes players and options; returns options that fix all the board's size depends on."""
 
 
 def empty_planes(rows: int, columns: int, planes: Sequence[str]) -> Planes:

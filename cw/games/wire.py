@@ -1,4 +1,4 @@
-"""The messages between the referee and the bots that it calls: values only, no I/O."""
+"""The messages between the referee and the bots: plain values and interfaces, without I/O."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from cw.games.rules import Fault, Json, Outcome, Player, Rules, Strategy
 Transport: TypeAlias = Literal["lines", "http", "client", "in-process", "human"]
 """How a player is reached.
 
-Over the standard input and output of a program, as a web service, as a client of our server, in
-this process, or as a person.
+Over the standard input and output of a program, as a web service, as a client of the arena's
+server, in this process, or as a human player.
 """
 
 Expectation: TypeAlias = Literal["registration", "move", "nothing"]
-"""What a client of our server must do next; for "nothing", any move is out of turn."""
+"""What a client of the arena's server must do next; for "nothing", any move is out of turn."""
 
 
 DEEPEST: Final = 100
@@ -36,18 +36,18 @@ class QueryLimits(NamedTuple):
     """The limits of one query."""
 
     seconds: float
-    """For the whole exchange."""
+    """The limit for the whole exchange."""
     grace: float = 0.0
-    """How much later an answer still counts, for our own scheduling; not promised to bots."""
+    """Extra seconds in which replies count, for the arena's scheduling; not promised to bots."""
     connect_seconds: float | None = None
-    """For name look-up and connection, if they have a limit of their own."""
+    """The limit for name lookup and connecting, if they have their own."""
     most_body: int = 64 * 1024
-    """Bytes of an answer, or of a line."""
+    """The maximum bytes of a response body, or of a line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request to a web service; `path` is relative to the bot's base address."""
+    """A request to a web service; `path` is relative to the bot's base URL."""
 
     method: str
     path: str
@@ -57,11 +57,11 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class LineMessage:
-    """A line to a program, without its end."""
+    """A line to a program, without its line ending."""
 
     text: bytes
     numbered: bool = False
-    """Whether answers name the line that they answer, so that a late one is not mistaken."""
+    """Whether replies name the line that they answer, so that a late one is not mistaken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,23 +71,23 @@ class Reply:
     body: bytes
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
-    """By name, case-insensitive."""
+    """The headers by name, case-insensitive."""
     seconds: float = 0.0
     """Seconds from the start of the exchange, connecting included, to the last byte."""
 
 
 class Ignore(NamedTuple):
-    """The result of reading a line that is not an answer: reading continues."""
+    """The result of reading a line that is not a reply: reading continues."""
 
     fault: Fault
-    """The fault reported if no answer follows."""
+    """The fault reported if no reply follows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A question to one bot, and how to read its reply.
+    """A query to one bot, and how to read its reply.
 
-    A question for the move of a Hexagon bot:
+    A query for the move of a Hexagon bot:
 
         Query(Request("GET", "/games/7?color=1"), read_move, QueryLimits(seconds=1.0), action=True)
     """
@@ -97,15 +97,15 @@ class Query:
     """Returns an action or another value, a Fault, or, for lines only, an Ignore."""
     limits: QueryLimits
     action: bool = False
-    """Whether the answer is the player's action; other questions only need to be answered."""
+    """Whether the reply is the player's action; other queries only require a reply."""
     explain: Callable[[Fault], Fault] = lambda fault: fault
-    """Renames a failure of the exchange itself as the game does."""
+    """Renames a failure of the exchange itself to the game's name for it."""
     noted: bool = True
     """Whether to report a fault; False if the protocol itself decides."""
 
 
 class Referee(Protocol):
-    """The services of a match for the protocol that conducts it."""
+    """The services that a match provides to the protocol that conducts it."""
 
     @property
     def rules(self) -> Rules[Any, Any, Any]:
@@ -139,7 +139,7 @@ class Referee(Protocol):
         """Return how a player is reached."""
 
     def address(self, player: Player) -> str | None:
-        """Return the base address of a web service."""
+        """Return the base URL of a web service."""
 
     def setting(self, player: Player, name: str) -> str | None:
         """Return a setting of a player's bot, such as `secret`."""
@@ -157,33 +157,33 @@ class Referee(Protocol):
         """Set the start state."""
 
     async def ask(self, queries: Mapping[Player, Query]) -> dict[Player, Any]:
-        """Ask all at the same time; return each one's value or Fault when all are done."""
+        """Send all queries concurrently; return each player's value or Fault when all are done."""
 
     async def ask_first(self, queries: Mapping[Player, Query]) -> dict[Player, Any]:
-        """Ask all at the same time; return the first answer, and withdraw the other queries."""
+        """Send all queries concurrently; return the first reply, and cancel the other queries."""
 
     def step(self, actions: Mapping[Player, Any]) -> Any:
         """Apply actions and faults by the rules, and return the new state."""
 
     def note(self, player: Player, fault: Fault) -> None:
-        """Record a fault for the report that the rules need not know."""
+        """Record a fault for the report only; the rules do not need it."""
 
     def disqualify(self, player: Player, fault: Fault) -> None:
-        """Stop asking a player: each query gets this fault at once."""
+        """Stop asking a player: each further query immediately returns this fault."""
 
     def finish(self, outcome: Outcome) -> None:
         """End the match with an outcome that the rules do not produce."""
 
 
 class WireProtocol(Protocol):
-    """The wire protocol of one game: who is asked what and when, and how answers are read."""
+    """The wire protocol of one game: which players are asked when, and how replies are read."""
 
     transports: Sequence[Transport]
-    """How bots of the game may be reached."""
+    """The transports through which bots of the game may be reached."""
     signed_with: str | None
     """The setting shared by a web service and its referee, or None if not needed."""
     options: Sequence[str]
-    """The options of a match that belong to the protocol and are not passed to the rules."""
+    """The match options that belong to the protocol and are not passed to the rules."""
 
     def players(self, names: Sequence[str]) -> Sequence[Player]:
         """Return the players for bots with these names."""
@@ -193,10 +193,10 @@ class WireProtocol(Protocol):
 
 
 def read_json(body: bytes | str) -> Json:
-    """Return the JSON value of a reply, or of text that somebody typed.
+    """Return the JSON value of a reply, or of text that a user typed.
 
-    Raises ProtocolError for invalid JSON, and for values that no replay can hold: those nested more
-    than DEEPEST times, numbers beyond a float, and text with half a surrogate pair.
+    Raises ProtocolError for invalid JSON, and for values that no replay can store: those nested
+    more than DEEPEST times, numbers beyond a float, and text with a lone surrogate.
 
     >>> read_json(b'{"turn": 4}')
     {'turn': 4}
@@ -209,7 +209,7 @@ def read_json(body: bytes | str) -> Json:
         raise ProtocolError(str(error)) from None
     except RecursionError:
         raise ProtocolError(TOO_DEEP) from None
-    # Most replies open so few lists and objects that their nesting need not be checked.
+    # Most replies contain so few lists and objects that their nesting need not be checked.
     if data.count(b"[") + data.count(b"{") > DEEPEST and is_deep(value, DEEPEST):
         raise ProtocolError(TOO_DEEP)
     return value
@@ -235,18 +235,18 @@ def null_list(name: str) -> str:
 
 
 def compact(document: Json) -> bytes:
-    """Encode JSON in ASCII, without blanks."""
+    """Encode JSON in ASCII, without whitespace."""
     try:
         printed = msgspec.json.encode(document)
     except UnicodeEncodeError:
-        # Half a surrogate pair, which cannot be encoded in UTF-8.
+        # A lone surrogate, which cannot be encoded in UTF-8.
         return escaped(document)
     # ASCII on the wire: bots in eight languages guess encodings differently.
     return printed if printed.isascii() else escaped(document)
 
 
 def escaped(document: Json) -> bytes:
-    """Encode JSON whose text is not all ASCII, with escapes; several times slower."""
+    """Encode JSON with escapes for all text that is not ASCII; several times slower."""
     return json.dumps(document, separators=(",", ":")).encode()
 
 
@@ -259,20 +259,20 @@ class BotContext:
     """What a built-in strategy needs to act as a bot on the wire."""
 
     make: Callable[[Player], Strategy[Any, Any]]
-    """Seats the strategy for a new game."""
+    """Creates the strategy for a seat in a new game."""
     settings: Mapping[str, str]
-    """Such as `secret`, `api_key` and `username`."""
+    """Settings such as `secret`, `api_key` and `username`."""
     now: Callable[[], float]
     """Returns the Unix time in seconds."""
     log: Callable[[str], None] = unheard
-    """Receives a line for the people who run the bot; discarded by default."""
+    """Receives a log line for the operators of the bot; discarded by default."""
 
 
 class BotHandler(Protocol):
     """A built-in strategy that speaks its game's wire protocol, as bots must."""
 
     def answer(self, message: Request | LineMessage) -> Reply | None:
-        """Answer one message, or None if a line needs no answer."""
+        """Reply to one message, or return None if a line needs no reply."""
 
 
 def as_json(document: Json, status: int = 200, **headers: str) -> Reply:
@@ -291,7 +291,7 @@ class Credit:
 
 @dataclass(frozen=True, slots=True)
 class Credits:
-    """A site's names for a match and its players."""
+    """A site's ids and owners for a match and its players."""
 
     match_id: str
     players: Sequence[Credit]
@@ -306,16 +306,16 @@ SERVER_ERROR: Final = "server_error"
 """The cause of a fault whose reply has a status of 500 or more: the bot's own code failed."""
 
 LONGEST: Final = 300
-"""Characters of a reply quoted in a message."""
+"""The maximum number of characters of a reply quoted in a message."""
 
 CUT: Final = "..."
 
 
 def status_fault(reply: Reply, expected: int = 200) -> Fault:
-    """Return the fault of a reply whose status is not the expected one.
+    """Return the fault of a response whose status is not the expected one.
 
-    Its note is the body, if that is plain text: bot kits answer an exception with status 500 and
-    the exception, its message, the file and the line.
+    Its note is the body, if that is plain text: bot kits respond to an exception with status 500
+    and the exception, its message, the file and the line.
 
     >>> status_fault(Reply(b"KeyError: 7 (bot.py, line 12)", 500)).sentence
     'HTTP status 500, expected 200: KeyError: 7 (bot.py, line 12)'
@@ -327,7 +327,7 @@ def status_fault(reply: Reply, expected: int = 200) -> Fault:
 
 
 def plain_text(body: bytes) -> str:
-    """Return a body on one line, shortened; "" for an HTML page, which tells its author nothing."""
+    """Return a body on one line, shortened; "" for an HTML page, which does not help its author."""
     text = body[: 4 * LONGEST].decode(errors="replace")
     printable = "".join(sign if sign.isprintable() else " " for sign in text)
     line = " ".join(printable.split())
@@ -346,7 +346,7 @@ class CheckReport(Protocol):
         """
 
     def warn(self, name: str, problem: Fault | str | None, fix: str) -> None:
-        """Record a step that fails no bot: good bots pass it, but the rules do not require it."""
+        """Record a step that no bot fails: good bots pass it, but the rules do not require it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -356,7 +356,7 @@ class Trial:
     name: str
     options: Mapping[str, Json]
     opponents: Sequence[str]
-    """Built-in strategies."""
+    """The names of built-in strategies."""
     start: Json = None
     """A recorded state to start from instead of a new game."""
     seats: Sequence[int] = (0, -1)
@@ -385,10 +385,10 @@ class Admission(Protocol):
     """The checks of a web service before it may play on a site."""
 
     async def health(self, referee: Referee, player: Player, report: CheckReport) -> bool:
-        """Request its health alone; return whether it is healthy."""
+        """Request only GET /health; return whether the web service is healthy."""
 
     async def protocol(self, referee: Referee, player: Player, report: CheckReport) -> None:
-        """Check whether it speaks the protocol."""
+        """Check whether the web service speaks the protocol."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -411,4 +411,4 @@ class ReadyChecks(Checks, Protocol):
     """The checks of a game that asks all bots whether they are ready before it starts."""
 
     async def ready(self, referee: Referee) -> Mapping[Player, Readiness]:
-        """Ask all bots at once whether they are ready."""
+        """Ask all bots concurrently whether they are ready."""

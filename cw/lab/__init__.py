@@ -1,1 +1,1 @@
-"""The lab: which of two bots is stronger, which numbers are best, and why a match was lost."""
+"""The lab: compares two bots, tunes numbers, runs leagues, and repeats recorded questions."""

@@ -1,4 +1,4 @@
-"""Repeats the questions of a recorded match to a bot, and compares its answers."""
+"""Repeats the questions of a recorded match to a bot, and compares its replies."""
 
 from __future__ import annotations
 
@@ -30,44 +30,45 @@ from cw.replays.document import Document, action_document, states
 from cw.replays.verify import PERSON, as_read, unready
 
 WITHOUT_LIMIT: Final = 24 * 3600.0
-"""Seconds for an answer while somebody debugs the bot."""
+"""Time limit in seconds while the bot is being debugged."""
 
 SETTLING: Final = 4
-"""Rounds of the event loop in which to collect output written before an answer."""
+"""Iterations of the event loop that wait for output written before a reply."""
 
 LATEST: Final = 2000
-"""Characters of a long output that count as new."""
+"""Characters of a long output that are assumed to be new."""
 
 GRANTED: Final = Answer(None, 0.0)
-"""The answer of a seat if only an OK is expected."""
+"""The reply of a seat to a query that expects only an OK."""
 
 
 class EndOfQuestions(Exception):
-    """Ends a replayed match: everything requested has been asked."""
+    """Ends the replayed match once everything requested has been asked."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedTurns:
-    """The actions of a match, read as it is replayed."""
+    """The recorded actions, looked up for the current turn of the replayed match."""
 
     record: MatchRecord
     turns: Sequence[Mapping[str, Json]]
-    """The actions of each turn by player."""
+    """The actions of each turn, by player."""
 
     @property
     def now(self) -> int:
-        """The index of the turn being played."""
+        """The index of the current turn."""
         return len(self.record.turns)
 
     def document(self, player: Player) -> Json:
-        """Return a player's action in this turn; raise EndOfQuestions if there is none."""
+        """Return a player's action in this turn as JSON; raise EndOfQuestions if there is none."""
         if self.now >= len(self.turns) or str(player) not in self.turns[self.now]:
-            # It moved out of turn, or did not accept the news of a move: that ended the match.
+            # The player moved out of turn or rejected the notification of a move, which ended the
+            # match.
             raise EndOfQuestions
         return self.turns[self.now][str(player)]
 
     def action(self, player: Player) -> Any:
-        """Return the action or the fault of a player in this turn."""
+        """Return the action or fault of a player in this turn."""
         actions = {str(player): self.document(player)}
         read = self.record.game.codec.actions_from_json(self.record.state, actions)
         return next(iter(read.values()))
@@ -77,28 +78,28 @@ class Listener(Protocol):
     """Receives the results of asking a bot again."""
 
     def add(self, new: NewAnswer) -> None:
-        """Receive an answer."""
+        """Receive a new reply to a question."""
 
     def refuse(self, query: Query, fault: Fault) -> None:
-        """Receive a fault where only an OK was expected; the bot is not asked again."""
+        """Receive a fault in reply to a query that expects an OK; it ends the questions."""
 
 
 class RecordedSeat:
-    """A player who acts as recorded."""
+    """A player who repeats the recorded actions."""
 
     stderr = SILENT
 
     def __init__(
         self, player: Player, turns: RecordedTurns, transport: Transport, absent: Fault | None
     ) -> None:
-        """Seat a player; one who was `absent` from the start refuses the first query."""
+        """Seat a player; one who was `absent` from the start rejects the first query."""
         self.player = player
         self.turns = turns
         self.transport = transport
         self.absent = absent
 
     async def ask(self, query: Query, look: Look) -> Answer:
-        """Return the recorded action; agree to any other query."""
+        """Return the recorded action; reply with an OK to queries that need no action."""
         if query.action:
             return Answer(self.turns.action(self.player), 0.0)
         if self.absent is not None and query.message != "nothing":
@@ -106,30 +107,30 @@ class RecordedSeat:
         return GRANTED
 
     async def close(self) -> None:
-        """Do nothing: nothing was started."""
+        """Do nothing: there is no process."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewAnswer:
-    """A bot's new answer to a question of a match."""
+    """A bot's new reply to a question of the match."""
 
     turn: int
     """The index of the turn."""
     state: Any
     """The position before that turn."""
     question: str
-    """What it was sent; for a bot that is shown the position, the position as JSON."""
+    """The message to the bot; for a bot that is shown the position, the position as JSON."""
     recorded: Any
     """The action in the match, or a fault."""
     value: Any
-    """The new answer: an action, or a fault."""
+    """The new action, or a fault."""
     seconds: float
     stderr: str
-    """What it has written to standard error since the previous question."""
+    """What the bot has written to standard error since the previous question."""
 
 
 class AskedSeat:
-    """A bot that is asked again; the match continues with the actions recorded for its seat."""
+    """A bot that is asked again; the match continues with its seat's recorded actions."""
 
     def __init__(
         self,
@@ -140,7 +141,7 @@ class AskedSeat:
         *,
         is_patient: bool,
     ) -> None:
-        """Seat a bot; `is_patient` lifts its time limit."""
+        """Seat a bot; `is_patient` removes its time limit."""
         self.player = player
         self.seat = seat
         self.transport = seat.transport
@@ -155,7 +156,7 @@ class AskedSeat:
         return self.seat.stderr
 
     async def ask(self, query: Query, look: Look) -> Answer:
-        """Ask the bot, and return the recorded action."""
+        """Ask the bot, report its reply, and return the recorded action."""
         if self.is_patient:
             query = replace(query, limits=query.limits._replace(seconds=WITHOUT_LIMIT))
         if not query.action:
@@ -184,7 +185,7 @@ class AskedSeat:
         before, self._written = self._written, self.seat.stderr.text()
         if self._written.startswith(before):
             return self._written[len(before) :]
-        # Only head and tail of a long output are kept, so the new part cannot be determined.
+        # Only the head and tail of a long output are stored, so the new part cannot be determined.
         return self._written[-LATEST:]
 
     async def close(self) -> None:
@@ -193,12 +194,12 @@ class AskedSeat:
 
 
 LEGAL: Final = "legal"
-"""The verdict on an action that the rules allow."""
+"""The verdict on an action that is allowed by the rules."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """A request to ask a bot again."""
+    """A request to repeat the questions of a recorded match to a bot."""
 
     document: Document
     """The replay."""
@@ -207,9 +208,9 @@ class Asking:
     bot: BotSpec
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
     turn: int | None = None
-    """The turn to ask about, numbered as in sentences; None for all."""
+    """The turn to ask about, numbered as in messages; None for all turns."""
     is_cold: bool = False
-    """Whether the match starts for the bot with the position before that turn."""
+    """Whether the bot's match starts from the position before that turn."""
     is_patient: bool = False
     """Whether the bot has no time limit."""
     isolation: Isolation = field(default_factory=Isolation)
@@ -217,36 +218,36 @@ class Asking:
 
 @dataclass(frozen=True, slots=True)
 class AskedAnswer:
-    """A bot's new answer, and the one in the match."""
+    """A bot's new reply, with the recorded one."""
 
     turn: int
-    """Numbered as in sentences."""
+    """The turn, numbered as in messages."""
     question: str
     before: Json
-    """The action in the match, or `{"fault": kind, "error": sentence}`."""
+    """The recorded action, or `{"fault": kind, "error": message}`."""
     after: Json
     """The new action, in the same form."""
     verdict_before: str
-    """The verdict of the rules: `legal`, or the kind of the fault and a sentence."""
+    """The verdict of the rules: `legal`, or the kind of the fault and a message."""
     verdict: str
     seconds_before: float | None
-    """The answer's time in the match, or None if not recorded."""
+    """The recorded response time, or None if there is none."""
     seconds: float
     stderr: str
     """What the bot has written to standard error since the previous question."""
 
     @property
     def is_changed(self) -> bool:
-        """Whether the answer differs from that in the match."""
+        """Whether the reply differs from the recorded one."""
         return bool(self.before != self.after)
 
     @property
     def is_legal(self) -> bool:
-        """Whether the rules allow the answer."""
+        """Whether the rules allow the new reply."""
         return self.verdict == LEGAL
 
     def to_json(self) -> dict[str, Json]:
-        """Return the answer as JSON; times are in milliseconds."""
+        """Return the reply as JSON, with times in milliseconds."""
         before = self.seconds_before
         return {
             "turn": self.turn,
@@ -263,19 +264,19 @@ class AskedAnswer:
 
 
 HIDDEN: Final = "[hidden]"
-"""Replaces the bot's secrets in questions that are shown."""
+"""Replaces the bot's secrets in displayed questions."""
 
 Tell: TypeAlias = Callable[[AskedAnswer], None]
 
 
 async def ask(asking: Asking, tell: Tell, on_launch: OnLaunch = warn_of) -> str:
-    """Ask a bot, and report each answer as it comes; return why it stopped early, or "".
+    """Ask a bot, and report each reply as it arrives; return why it stopped early, or "".
 
-    The match is replayed by the protocol of its game. All other players act as recorded, and so
-    does the seat that the bot takes: it is asked what was asked then, and knows no more. With a
-    turn, only the answer of that turn is reported. Raises UsageError for a turn in which the player
-    was asked nothing, for a bot that cannot play, and for a replay of other rules. Leaves no
-    process of the bot running, even when cancelled.
+    The match is replayed by the protocol of its game. All players act as recorded, including the
+    seat that the bot takes: the bot is asked the recorded questions and gets no further
+    information. If a turn is given, only the reply in that turn is reported. Raises UsageError for
+    a turn in which the player was asked nothing, for a bot that cannot play, and for a replay of
+    other rules. Leaves no process of the bot running, even when cancelled.
     """
     game = load_game(asking.document["game"])
     check(asking, game)
@@ -297,7 +298,7 @@ async def ask(asking: Asking, tell: Tell, on_launch: OnLaunch = warn_of) -> str:
 
 
 def check(asking: Asking, game: Game) -> None:
-    """Raise UsageError for a replay of other rules, or if nothing was asked."""
+    """Raise UsageError for other rules, a turn without a question, or a cold bot without a turn."""
     document, turn, word = asking.document, asking.turn, load_endings(game.name).turn
     if document["rules"] != game.version:
         raise UsageError(
@@ -328,11 +329,11 @@ class Part(NamedTuple):
 
     start: Json
     turns: Sequence[Mapping[str, Json]]
-    """The actions of each turn by player."""
+    """The actions of each turn, by player."""
 
 
 def part_of(asking: Asking, game: Game) -> Part:
-    """Return the match up to the requested turn; for a cold bot, that turn alone."""
+    """Return the match up to the requested turn; for a cold bot, only that turn."""
     document = asking.document
     turns = [each["actions"] for each in document["turns"][: turns_played(asking)]]
     if not asking.is_cold:
@@ -342,13 +343,13 @@ def part_of(asking: Asking, game: Game) -> Part:
 
 
 def turns_played(asking: Asking) -> int | None:
-    """Return how many turns the bot is asked about, or None for all."""
+    """Return the number of turns to replay, or None for all."""
     first = load_endings(asking.document["game"]).first
     return None if asking.turn is None else asking.turn - first + 1
 
 
 def place_of(asking: Asking) -> int:
-    """Return the index of the seat that is asked; raise UsageError if there is no such player."""
+    """Return the index of the asked seat; raise UsageError if there is no such player."""
     players = [seat["player"] for seat in asking.document["players"]]
     if asking.player not in players:
         raise UsageError(f"there is no player {asking.player} in this match")
@@ -377,7 +378,7 @@ def spec_of(asking: Asking, part: Part) -> MatchSpec:
 def seats(
     asking: Asking, turns: RecordedTurns, answers: Answers
 ) -> Callable[[BotSpec, Player, SeatContext], Awaitable[Seat]]:
-    """Return a function that opens seats: the bot's, and the others' from the record."""
+    """Return a function that opens seats: a real one for the bot, recorded ones for the others."""
     people = [seat["player"] for seat in asking.document["players"] if seat.get("bot") == PERSON]
     missing = unready(asking.document)
 
@@ -393,10 +394,10 @@ def seats(
 
 
 class Answers:
-    """Combines each answer of a bot with the one in the match."""
+    """Combines each reply of a bot with the recorded one."""
 
     def __init__(self, asking: Asking, tell: Tell) -> None:
-        """Start without answers."""
+        """Start without replies."""
         self._asking = asking
         self._tell = tell
         self._game = load_game(asking.document["game"])
@@ -405,17 +406,17 @@ class Answers:
         self._begin = before if asking.is_cold else 0
         """The index of the turn at which the replayed match starts."""
         self._index = -1
-        """The index of the turn asked last, or -1 if none."""
+        """The index of the turn asked about last, or -1 if none."""
         self._problem = ""
 
     def problem(self) -> str:
-        """Return why the bot was not asked everything, or ""."""
+        """Return why some requested questions were not asked, or ""."""
         if self._problem or self._is_wanted():
             return self._problem
         return f"the match ended before {self._endings.turn} {self._asking.turn}"
 
     def refuse(self, query: Query, fault: Fault) -> None:
-        """Record that a bot did not accept a message that every bot of the game must accept."""
+        """Record that the bot rejected a message that every bot of the game must accept."""
         fault = public_fault(self._asking.bot, fault)
         what = query.message
         asked = f"{what.method} {what.path}" if isinstance(what, Request) else "a message"
@@ -425,7 +426,7 @@ class Answers:
         self._problem = f"{when} it did not accept {asked}: {fault.kind}: {fault.sentence}"
 
     def add(self, new: NewAnswer) -> None:
-        """Report an answer if its turn was requested."""
+        """Report a reply if its turn was requested."""
         self._index = self._begin + new.turn
         if isinstance(new.value, Fault) and new.value.lasting:
             sentence = public_fault(self._asking.bot, new.value).sentence
@@ -434,11 +435,11 @@ class Answers:
             self._tell(self._answer(new))
 
     def _is_wanted(self) -> bool:
-        """Return whether the turn asked last was requested."""
+        """Return whether the turn asked about last was requested."""
         return self._asking.turn in (None, self._index + self._endings.first)
 
     def _turn(self) -> str:
-        """Return the name of the turn asked last, for sentences."""
+        """Return the name of the turn asked about last, for messages."""
         return self._endings.turn_after(self._index)
 
     def _answer(self, new: NewAnswer) -> AskedAnswer:
@@ -467,7 +468,7 @@ class Answers:
         return question
 
     def _noted(self, recorded: Any) -> Any:
-        """Return a recorded action; for a fault, return the more detailed one from the report."""
+        """Return a recorded action; for a fault, return the more detailed one in the replay."""
         if isinstance(recorded, Fault):
             for fault in self._asking.document["faults"]:
                 if (fault["turn"], fault["player"]) == (self._index, self._asking.player):

@@ -1,7 +1,7 @@
-"""A comparison of two bots: plays pairs until a sequential test tells which one is stronger.
+"""Compares two bots: plays pairs of matches until a sequential test tells which one is stronger.
 
 Its state is a function of the finished matches, taken pair by pair in the order of their seeds. So
-it depends neither on which of them end first, nor on how often it was interrupted.
+it depends neither on the order in which they end, nor on how often it was interrupted.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from cw.matches.spec import Isolation, MatchSpec, Secrets
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The evidence of pairs of matches about two bots."""
+    """The evidence from pairs of matches between two bots."""
 
     new: str
     """The name of the bot that may be stronger."""
@@ -49,12 +49,12 @@ class Evidence:
     hypotheses: Hypotheses
     scores: PairScores
     decision: Decision | None
-    """None if undecided, for now or for good."""
+    """The decision; None while undecided, or if it ended undecided."""
     matches: int
 
 
 def verdict(evidence: Evidence) -> str:
-    """Return a sentence with the decision, or with its absence."""
+    """Return a sentence with the decision, or one that says that there is none."""
     lead = elo_in_words(evidence.scores.estimate)
     count = counted(evidence.matches, "match")
     if evidence.decision is None:
@@ -74,7 +74,7 @@ def verdict(evidence: Evidence) -> str:
 
 
 def claim(evidence: Evidence) -> str:
-    """Return the decision, with any Elo threshold other than 0.
+    """Return the decision as text, with any Elo threshold other than 0.
 
     At 5 % error, `not stronger` means that the lead is less than `elo1`.
     """
@@ -87,7 +87,7 @@ def claim(evidence: Evidence) -> str:
 
 
 def standing(evidence: Evidence) -> str:
-    """Return the evidence about two bots on one line."""
+    """Return the evidence about two bots as one line."""
     return (
         f"{counted(evidence.matches, 'match')}, score {evidence.scores.mean:.1%},"
         f" {elo_in_words(evidence.scores.estimate)}, {ratio_in_words(evidence)}"
@@ -95,14 +95,14 @@ def standing(evidence: Evidence) -> str:
 
 
 def ratio_in_words(evidence: Evidence) -> str:
-    """Return the log-likelihood ratio and its bounds."""
+    """Return the log-likelihood ratio and its bounds as text."""
     low, high = evidence.hypotheses.bounds
     ratio = ratio_of(evidence.scores, evidence.hypotheses)
     return f"LLR {ratio:z.2f} between {low:.2f} and {high:.2f}"
 
 
 def elo_in_words(estimate: Estimate) -> str:
-    """Return a lead with its 95 % interval, as far as it is bounded.
+    """Return a lead with its 95 % interval as text, as far as it is bounded.
 
     >>> elo_in_words(Estimate(43.2, 26.0, 60.4)), elo_in_words(Estimate(float("inf"), 338, 900))
     ('+43 ± 17 Elo', 'at least +338 Elo')
@@ -118,7 +118,7 @@ def elo_in_words(estimate: Estimate) -> str:
 
 
 def counted(number: int, thing: str) -> str:
-    """Return a number with what it counts: `1 match`, `2 matches`."""
+    """Return a number with its noun, as in `1 match` or `2 matches`."""
     return f"{number} {thing}{'' if number == 1 else 'es' if thing.endswith('ch') else 's'}"
 
 
@@ -127,7 +127,7 @@ NOTHING: Final[Mapping[str, Json]] = {}
 
 @dataclass(frozen=True, slots=True)
 class LineUp:
-    """Two bots to compare, and those that fill the other seats of their matches."""
+    """The two bots to compare, and those that fill the other seats of their matches."""
 
     game: str
     bots: tuple[BotSpec, ...]
@@ -143,7 +143,7 @@ class LineUp:
 
     @property
     def old(self) -> str:
-        """The name of the bot that it is compared with."""
+        """The name of the bot it is compared with."""
         return self.bots[1].name
 
     @property
@@ -155,15 +155,15 @@ class LineUp:
     def seatings(self) -> list[tuple[BotSpec, ...]]:
         """The order of the seats in each match of a pair.
 
-        Each bot has each seat once. If there are others, all is repeated with the new and the old
-        bot swapped: rotations alone would always seat one behind the other.
+        Each bot plays in each seat once. If there are other bots, this is repeated with the new and
+        the old bot swapped: with rotations alone, one would always sit behind the other.
         """
         new, old, *others = self.bots
         orders = [(new, old, *others)] + ([(old, new, *others)] if others else [])
         return [(*order[at:], *order[:at]) for order in orders for at in range(len(order))]
 
     def pair(self, label: str, seed: int) -> list[MatchSpec]:
-        """Return the matches of a pair: the same seed in every seating."""
+        """Return the matches of a pair: one for each seating, all with the same seed."""
         return [
             MatchSpec(
                 f"{label}-{number}", self.game, order, seed, self.options, isolation=self.isolation
@@ -172,10 +172,10 @@ class LineUp:
         ]
 
     def score(self, spec: MatchSpec, ranks: Sequence[int | None]) -> float:
-        """Return the score of the new bot against the old one in a match, from 0 to 1.
+        """Return the new bot's score against the old one in a match, from 0 to 1.
 
-        With others in the match, it is based on the share of opponents that the new bot outranks,
-        minus the old bot's.
+        With other bots in the match, it is based on the share of opponents that the new bot
+        outranked, minus that of the old bot.
         """
         seats = [bot.name for bot in spec.bots]
         lead = outranked(ranks, seats.index(self.new)) - outranked(ranks, seats.index(self.old))
@@ -183,7 +183,7 @@ class LineUp:
 
 
 def outranked(ranks: Sequence[int | None], seat: int) -> float:
-    """Return the share of the opponents in a match that a seat outranked, ties half.
+    """Return the share of a match's opponents that a seat outranked; ties count half.
 
     A player without a rank is behind all ranked ones.
 
@@ -197,10 +197,10 @@ def outranked(ranks: Sequence[int | None], seat: int) -> float:
 
 
 def varying_option(line_up: LineUp) -> str:
-    """Return an option of the game, `KEY=VALUE`, that makes each seed start differently.
+    """Return an option of the game, `KEY=VALUE`, with which each seed starts differently.
 
-    It is the first suitable one that pages offer, or "" if there is none, or if seeds already start
-    differently.
+    It is the first suitable one of those offered on web pages, or "" if there is none, or if seeds
+    already start differently.
 
     >>> varying_option(read_line_up("paint", ["builtin:greedy", "builtin:walker"]))
     'obstacle_percent=10'
@@ -218,7 +218,7 @@ def varying_option(line_up: LineUp) -> str:
 
 
 def starts_vary(game: Game, players: int, options: Mapping[str, Json]) -> bool:
-    """Return whether two seeds start differently, as far as players see."""
+    """Return whether two seeds start differently, as far as players can see."""
     views: list[Json] = []
     for seed in (1, 2):
         try:
@@ -239,7 +239,7 @@ def read_line_up(
 ) -> LineUp:
     """Read the bots of a comparison and their fillers; raise UsageError if it cannot be played.
 
-    `bots` are arguments: the new one, the old one, and any others. If a match has or needs more
+    `bots` are bot arguments: the new one, the old one, and any others. If a match has or needs more
     players, built-in strategies fill the seats, strongest first. Options that keep matches from
     being alike are set unless given.
     """
@@ -257,7 +257,7 @@ def read_line_up(
 
 
 REPEATS_SEEN: Final = 5
-"""Pairs needed to detect repetition: matches of a tiny game may be equal by chance."""
+"""Pairs needed to detect repetition: in a tiny game, matches may be equal by chance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,26 +267,26 @@ class Comparison:
     line_up: LineUp
     hypotheses: Hypotheses
     most: int
-    """Pairs after which it ends undecided."""
+    """Maximum number of pairs, after which it ends undecided."""
     scores: PairScores = field(default_factory=PairScores)
     decision: Decision | None = None
     matches: tuple[MatchLine, ...] = ()
     """The matches of the pairs that count."""
     wins: int = 0
-    """Matches in which the new bot was ahead of the old one."""
+    """Number of matches in which the new bot was ahead of the old one."""
     losses: int = 0
     repeated: int = 0
-    """Pairs that repeat the matches of an earlier pair."""
+    """Number of pairs that repeat the matches of an earlier pair."""
 
     @property
     def repeats(self) -> bool:
-        """Whether most pairs are identical: more of them would decide the test without evidence."""
+        """Whether most pairs are repetitions: more would decide the test without evidence."""
         is_seen = self.scores.pairs >= min(REPEATS_SEEN, self.most)
         return is_seen and 2 * self.repeated > self.scores.pairs
 
     @property
     def draws(self) -> int:
-        """Matches in which both bots did equally well."""
+        """Number of matches in which both bots did equally well."""
         return len(self.matches) - self.wins - self.losses
 
     @property
@@ -296,7 +296,7 @@ class Comparison:
 
     @property
     def matches_left(self) -> int:
-        """The expected number of matches still to play."""
+        """The expected number of remaining matches."""
         if self.is_over:
             return 0
         rest = self.most - self.scores.pairs
@@ -331,7 +331,7 @@ class Comparison:
 
 
 def check_games(line_up: LineUp, games: int) -> None:
-    """Raise UsageError if this many matches make less than a pair."""
+    """Raise UsageError if these are too few matches for a pair."""
     in_pair = len(line_up.seatings)
     if games < in_pair:
         raise UsageError(f"--games must be at least {in_pair}, one pair of matches")
@@ -363,7 +363,7 @@ class Contest:
 
     @property
     def head(self) -> dict[str, Json]:
-        """The header of its journal: everything that the matches depend on."""
+        """The header of its journal: everything on which the matches depend."""
         return {
             "kind": "comparison",
             "game": self.line_up.game,
@@ -374,16 +374,16 @@ class Contest:
         }
 
     def pair(self, number: int) -> list[MatchSpec]:
-        """Return the matches of a pair, counted from 0."""
+        """Return the matches of a pair; pairs are counted from 0."""
         return self.line_up.pair(f"pair-{number}", self.seed + number)
 
     def specs(self) -> Iterator[MatchSpec]:
-        """Yield all matches that it may need."""
+        """Yield all matches that may be needed."""
         for number in range(self.begin.most):
             yield from self.pair(number)
 
     def standing(self, journal: Journal, now: Comparison) -> Iterator[Comparison]:
-        """Yield the comparison after each further finished pair, in order, until it ends."""
+        """Yield the comparison after each additional finished pair, in order, until it ends."""
         while not now.is_over:
             pair = self.pair(now.scores.pairs)
             lines = tuple(journal.lines[spec.id] for spec in pair if spec.id in journal.lines)
@@ -393,14 +393,14 @@ class Contest:
             yield now
 
     def now(self, journal: Journal) -> Comparison:
-        """Return the comparison with all pairs in a journal."""
+        """Return the comparison after all finished pairs in a journal."""
         return advanced(self, journal, self.begin, lambda _: None)
 
 
 async def compare(contest: Contest, journal: Journal, playing: Players, watch: Watch) -> Comparison:
-    """Play pairs until they decide or the maximum is reached; return the final comparison.
+    """Play pairs until the test decides or the maximum is reached; return the final comparison.
 
-    Matches that a journal holds are not played again.
+    Matches that are in the journal are not played again.
     """
     now = advanced(contest, journal, contest.begin, watch)
     if now.is_over:
@@ -415,7 +415,7 @@ async def compare(contest: Contest, journal: Journal, playing: Players, watch: W
 
 
 def advanced(contest: Contest, journal: Journal, now: Comparison, watch: Watch) -> Comparison:
-    """Return a comparison with all finished pairs."""
+    """Return a comparison with all finished pairs added."""
     for after in contest.standing(journal, now):
         watch(after)
         now = after
@@ -438,7 +438,7 @@ def sentence(comparison: Comparison) -> str:
 
 
 def advice(line_up: LineUp) -> str:
-    """Return the rest of the sentence about bots that repeat one match: how to avoid it."""
+    """Return the end of the sentence about bots that repeat one match: how to avoid that."""
     if option := varying_option(line_up):
         return f"; vary the start with `--option {option}`"
     has_room = len(line_up.bots) + 1 in load_game(line_up.game).rules.seats
@@ -447,12 +447,12 @@ def advice(line_up: LineUp) -> str:
 
 
 def progress(comparison: Comparison) -> str:
-    """Return the state of a comparison on one line."""
+    """Return the state of a comparison as one line."""
     return standing(evidence_of(comparison))
 
 
 def evidence_of(comparison: Comparison) -> Evidence:
-    """Return the evidence of a comparison about its two bots."""
+    """Return the evidence of a comparison."""
     line_up = comparison.line_up
     return Evidence(
         line_up.new,
@@ -465,7 +465,7 @@ def evidence_of(comparison: Comparison) -> Evidence:
 
 
 def faults_by_bot(matches: Iterable[MatchLine]) -> dict[str, list[tuple[MatchLine, BotFaults]]]:
-    """Return the matches in which each bot made faults, in order."""
+    """Return by bot the matches in which it made faults, with these faults, in order."""
     by_bot: dict[str, list[tuple[MatchLine, BotFaults]]] = {}
     for line in matches:
         for faults in line.faults:
@@ -474,7 +474,7 @@ def faults_by_bot(matches: Iterable[MatchLine]) -> dict[str, list[tuple[MatchLin
 
 
 def kinds_of(matches: Iterable[tuple[MatchLine, BotFaults]]) -> dict[str, int]:
-    """Return how many faults of each kind a bot made in these matches, most frequent first."""
+    """Return the number of a bot's faults of each kind in these matches, most frequent first."""
     kinds: Counter[str] = Counter()
     for _, faults in matches:
         kinds.update(faults.kinds)
@@ -482,7 +482,7 @@ def kinds_of(matches: Iterable[tuple[MatchLine, BotFaults]]) -> dict[str, int]:
 
 
 def fault_lines(comparison: Comparison) -> list[str]:
-    """Return for each faulty bot how many faults it made, in how many matches, and the first."""
+    """Return a line per faulty bot: how many faults it made, in how many matches, and the first."""
     lines, turn_after = [], load_endings(comparison.line_up.game).turn_after
     for bot, matches in faults_by_bot(comparison.matches).items():
         kinds = kinds_of(matches)
@@ -497,7 +497,7 @@ def fault_lines(comparison: Comparison) -> list[str]:
 
 
 def document(comparison: Comparison) -> dict[str, Json]:
-    """Return a comparison for programs; unbounded Elo is null."""
+    """Return a comparison as JSON for programs; unbounded Elo is null."""
     line_up, hypotheses = comparison.line_up, comparison.hypotheses
     elo, low, high = (None if isinf(e) else e for e in comparison.scores.estimate)
     return {

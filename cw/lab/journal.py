@@ -1,6 +1,6 @@
 """An experiment on disk: a header line that describes it, then one line per finished match.
 
-A line is synced before its match counts: a kill at any instant loses only matches in progress.
+A line is synced before its match counts: a kill at any time loses only matches in progress.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from cw.matches.worker import Job
 from cw.matches.workers import Workers, at_once
 
 LONGEST_LINE: Final = 1 << 20
-"""Bytes of a line: a match of a thousand bots, with their ranks and faults, needs far less."""
+"""Maximum bytes of a line: a match of a thousand bots, with ranks and faults, needs far less."""
 
 LONGEST_DETAIL: Final = 300
-"""Characters of a fault to keep."""
+"""Maximum characters of a fault to keep."""
 
 
 class BotFaults(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -40,9 +40,9 @@ class BotFaults(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     kinds: dict[str, int]
     """Number of faults by kind."""
     turn: int
-    """The turn of the first one, from 0."""
+    """The turn of the first fault, from 0."""
     detail: str
-    """The detail of the first one."""
+    """The detail of the first fault."""
 
 
 class MatchLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -51,7 +51,7 @@ class MatchLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     id: str
     seed: int
     bots: tuple[str, ...]
-    """Their names, in seat order."""
+    """The bots' names, in seat order."""
     ranks: tuple[int | None, ...]
     played: str = ""
     """A digest of the start and all actions: matches with the same digest are identical."""
@@ -109,7 +109,7 @@ class Journal:
 
 @contextmanager
 def opened(file: Path, head: Mapping[str, Json]) -> Iterator[Journal]:
-    """Open the journal of an experiment exclusively; the first match creates its contents.
+    """Open an experiment's journal exclusively; the header is written with the first match.
 
     `head` is the header. An experiment that cannot be played leaves no file. Raises UsageError if
     the file is in use, broken, or of another experiment, and Failure if it cannot be written.
@@ -130,7 +130,7 @@ def opened(file: Path, head: Mapping[str, Json]) -> Iterator[Journal]:
 
 
 def read_head(file: Path) -> dict[str, Json]:
-    """Read a journal's header, or {} if there is none. Raises UsageError for another file."""
+    """Read a journal's header, or {} if there is none; raise UsageError for another file."""
     try:
         with file.open("rb") as stream:
             first = stream.readline(LONGEST_LINE)
@@ -149,7 +149,7 @@ def read_head(file: Path) -> dict[str, Json]:
 
 
 def check_head(file: Path, head: Mapping[str, Json]) -> None:
-    """Raise UsageError, with the first difference, if a journal is of another experiment."""
+    """Raise UsageError, naming the first difference, if a journal is of another experiment."""
     there = read_head(file)
     for name in dict.fromkeys((*head, *there)):
         if there.get(name) != head.get(name):
@@ -162,7 +162,7 @@ def check_head(file: Path, head: Mapping[str, Json]) -> None:
 def read_lines(file: Path) -> Iterator[MatchLine]:
     """Yield the matches of a journal; raise UsageError for an invalid line.
 
-    A torn last line is skipped without error: it may still be being written.
+    An incomplete last line is skipped: another process may still be writing it.
     """
     try:
         with file.open("rb") as stream:
@@ -184,12 +184,12 @@ def match_in(file: Path, number: int, text: bytes) -> MatchLine:
 
 
 Save: TypeAlias = Callable[[MatchSpec, MatchResult], None]
-"""Stores something of a finished match."""
+"""Stores additional data of a finished match, such as its replay."""
 
 
 @dataclass(frozen=True, slots=True)
 class Players:
-    """A pool of processes that play several matches at the same time."""
+    """A pool of processes that play several matches concurrently."""
 
     jobs: int
     on_launch: OnLaunch
@@ -202,9 +202,9 @@ class Players:
         journal: Journal,
         save: Save = lambda *_: None,
     ) -> AsyncGenerator[MatchLine, None]:
-        """Play the matches that a journal does not hold; yield each, in order.
+        """Play the matches that are not in the journal; yield each, in order.
 
-        `save` is called on a thread, before a match is recorded.
+        `save` is called in a thread, before a match is recorded.
         """
         asked: dict[int, MatchSpec] = {}
 

@@ -1,4 +1,4 @@
-"""A local league: the bots of a folder and their earlier versions play until stopped."""
+"""A local league: a folder's bots and their earlier versions play until stopped."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Place:
     since: str
     """The day on which it was added; "" for built-in strategies and removed versions."""
     plays: bool
-    """Whether it still plays: its bot is in the folder."""
+    """Whether it still takes part: its bot is in the folder."""
     rating: Rating
     matches: int
     faults: int
@@ -52,11 +52,11 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class LeagueStandings:
-    """The standings of a league at one moment."""
+    """The standings of a league at one time."""
 
     matches: int
     places: tuple[Place, ...]
-    """Strongest first."""
+    """The rows of the table, strongest first."""
     cross: dict[tuple[str, str], tuple[float, int]]
     """By pair of versions: the first one's score against the second, and the number of matches."""
 
@@ -74,7 +74,7 @@ class LeagueTally:
         self._strengths: Strengths | None = None
 
     def take(self, lines: Sequence[MatchLine], names: Iterable[str]) -> None:
-        """Count the new matches among all those of a journal, and add new names."""
+        """Count those matches of a journal that are new, and add new names."""
         new = lines[self._matches :]
         for name in (*names, *(name for line in new for name in line.bots)):
             self.names.setdefault(name, len(self.names))
@@ -98,7 +98,7 @@ class LeagueTally:
     def next(
         self, playing: Sequence[str], flying: Iterable[Sequence[str]], seats: int, rng: Random
     ) -> tuple[str, ...]:
-        """Return the versions of `playing` that meet next."""
+        """Return the versions of `playing` for the next match."""
         numbers = [self.names[name] for name in playing]
         here = {name: number for number, name in enumerate(playing)}
         known = Strengths(
@@ -108,7 +108,7 @@ class LeagueTally:
         return tuple(playing[number] for number in most_informative(known, matches, seats, rng))
 
     def standings(self, versions: Iterable[Version]) -> LeagueStandings:
-        """Return the table, with current and former versions."""
+        """Return the standings, with current and former versions."""
         since = {version.name: version.since for version in versions}
         played, faults = self._played, self._faults
         ratings = self.strengths.ratings
@@ -131,7 +131,7 @@ class LeagueTally:
 
 
 def places(ranks: Sequence[int | None]) -> list[int]:
-    """Return the ranks of a match; players without a rank share the last place."""
+    """Return the ranks of a match; players without a rank share the last rank."""
     return [len(ranks) + 1 if rank is None else rank for rank in ranks]
 
 
@@ -163,7 +163,7 @@ def document(standing: LeagueStandings) -> dict[str, Json]:
 MATCHES: Final = "matches.jsonl"
 REPLAYS: Final = "replays"
 MATCH_ID: Final = re.compile(r"([0-9]{1,9})-([0-9]{1,3})")
-"""The id of a match: the number of its meeting, and by how many places the seats are rotated."""
+"""A match id: the number of its meeting, and by how many positions the seats are rotated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +173,7 @@ class League:
     folder: Path
     game: str
     players: int
-    """Players per match."""
+    """Number of players in a match."""
     options: dict[str, Json] = field(default_factory=dict)
     builtins: bool = False
     """Whether the built-in strategies take part."""
@@ -199,7 +199,7 @@ class League:
 
 
 class Head(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The first line of a journal: the settings of the league."""
+    """The journal's header, with the settings of the league."""
 
     game: str
     players: Annotated[int, Meta(ge=2, le=1000)] | None = None
@@ -210,10 +210,10 @@ class Head(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def read_league(folder: Path, stated: dict[str, Json], isolation: Isolation) -> League:
-    """Return the league of a folder from the header of its journal.
+    """Return the league of a folder with the stated settings.
 
-    Raises UsageError if that is not a league, for an unknown game, or for a number of players that
-    cannot play it.
+    They come from the header of its journal and from options. Raises UsageError if they are not
+    those of a league, for an unknown game, or for a number of players that cannot play it.
     """
     try:
         head = documents.convert(stated, Head)
@@ -230,21 +230,21 @@ class Field:
     """The participants: all versions of the bots currently in the folder."""
 
     def __init__(self, league: League, tell: Callable[[str], None]) -> None:
-        """Read the folder; report bots that cannot play to `tell`."""
+        """Read the folder; report bots that cannot play through `tell`."""
         self._league = league
         self._store = Store(league.folder, league.game)
         self._tell = tell
         self._stamps: dict[str, Stamp] = {}
         self._seen: dict[str, Stamp] = {}
         self.versions: tuple[Version, ...] = ()
-        # Look twice, so that bots already there play at once.
+        # Look twice, so that bots that are already there can play immediately.
         self.look()
         self.look()
 
     def look(self) -> None:
         """Accept changes in the folder once two successive looks agree.
 
-        A file that is being written still differs.
+        A file that is still being written differs between them.
         """
         before, self._seen = self._seen, stamps(self._league.folder)
         settled = {bot: stamp for bot, stamp in self._seen.items() if before.get(bot) == stamp}
@@ -262,14 +262,14 @@ class Field:
 
 
 def versions_of(league: League, store: Store, bots: Iterable[str]) -> tuple[Version, ...]:
-    """Return the stored versions of these bots, and the built-in strategies that take part."""
+    """Return the stored versions of these bots, plus any participating built-in strategies."""
     versions = [version for bot in bots for version in store.versions(bot)]
     names = load_strategies(league.game) if league.builtins else ()
     return (*versions, *(Version(BotSpec(name, "builtin", name), "") for name in names))
 
 
 def standings_of(league: League) -> LeagueStandings:
-    """Return the standings of a league that another process may be playing; read-only."""
+    """Return the standings of a league that another process may be playing; change nothing."""
     tally, store = LeagueTally(), Store(league.folder, league.game)
     versions = versions_of(league, store, stamps(league.folder))
     lines = tuple(read_lines(league.file)) if league.file.exists() else ()
@@ -278,7 +278,7 @@ def standings_of(league: League) -> LeagueStandings:
 
 
 class Planner:
-    """Chooses the next match, based on all that are finished."""
+    """Chooses the next match, based on all finished ones."""
 
     def __init__(self, league: League, journal: Journal, field_: Field) -> None:
         """Resume from the contents of a journal."""
@@ -290,7 +290,7 @@ class Planner:
         self._number = 0
 
     def specs(self, most: int | None) -> Iterator[MatchSpec]:
-        """Yield matches on demand until there are `most` in all.
+        """Yield matches on demand, until there are `most` in total.
 
         Also ends if too few bots are left to play.
         """
@@ -317,7 +317,7 @@ class Planner:
         return self.tally.standings(self.field.versions)
 
     def _begun(self) -> Iterator[MatchSpec]:
-        """Yield the missing matches of unfinished meetings whose bots are still there."""
+        """Yield the missing matches of unfinished meetings whose bots still take part."""
         here = {version.name for version in self.field.versions}
         meetings = begun(self.journal.lines.values())
         for number, names in meetings.items():
@@ -328,7 +328,7 @@ class Planner:
         self._number = max(meetings, default=-1) + 1
 
     def _meeting(self, names: tuple[str, ...]) -> Iterator[MatchSpec]:
-        """Yield the matches of a meeting: one seed, in which each bot has each seat once."""
+        """Yield the matches of a meeting: one seed, with each bot in each seat once."""
         bots = {version.name: version.bot for version in self.field.versions}
         number, self._number = self._number, self._number + 1
         league = self.league
@@ -346,14 +346,14 @@ class Planner:
             yield spec
 
     def _flying(self) -> list[MatchSpec]:
-        """Return the matches that were requested and are not finished."""
+        """Return the matches that were requested but are not finished."""
         lines = self.journal.lines
         self._asked = {id_: spec for id_, spec in self._asked.items() if id_ not in lines}
         return list(self._asked.values())
 
 
 def begun(lines: Iterable[MatchLine]) -> dict[int, tuple[str, ...]]:
-    """Return the bots of each meeting by its number, in the seats of its first match."""
+    """Return the bots of each meeting, by its number, in the seat order of its first match."""
     meetings: dict[int, tuple[str, ...]] = {}
     for line in tuple(lines):
         match = MATCH_ID.fullmatch(line.id)
@@ -369,7 +369,7 @@ Watch: TypeAlias = Callable[[LeagueStandings], None]
 
 
 async def play_league(planner: Planner, playing: Players, most: int | None, watch: Watch) -> None:
-    """Play until there are `most` matches, or for ever; recorded matches are not repeated."""
+    """Play until there are `most` matches, or indefinitely; recorded matches are not repeated."""
     specs, save = planner.specs(most), saving(planner.league)
     async with aclosing(playing.play(specs, {}, planner.journal, save)) as finished:
         async for _ in finished:
@@ -382,7 +382,7 @@ def replays_of(league: League) -> Path:
 
 
 def saving(league: League) -> Save:
-    """Return a function that writes the replay of each match of a league."""
+    """Return a function that writes the replay of each match in a league."""
     folder = replays_of(league)
     make_folder(folder)
 

@@ -1,4 +1,4 @@
-"""Tunes numbers of a bot: in each step it plays itself, with the numbers moved either way.
+"""Tunes a bot's numbers: in each step it plays itself, with the numbers moved in both directions.
 
 The numbers are a function of the finished matches, in the order of the steps. So an interrupted
 tuning resumes where it was.
@@ -31,21 +31,21 @@ from cw.matches.spec import MatchSpec
 from cw.pictures.svg import svg
 
 LARGEST: Final = 64 * 1024
-"""Maximum bytes of a file."""
+"""Maximum bytes of a file of numbers."""
 
 MOST: Final = 50
-"""Most numbers tuned together."""
+"""Maximum number of numbers tuned together."""
 
 LARGEST_NUMBER: Final = 2**53
 
 FIELDS: Final = ("start", "low", "high", "step")
 
 EXAMPLE: Final = "[depth]\nstart = 4\nlow = 1\nhigh = 9\nstep = 2"
-"""An example of a file."""
+"""An example of a file of numbers."""
 
 
 def read_parameters(file: Path) -> tuple[Tunable, ...]:
-    """Read the numbers in a file; raise UsageError with the problem and its place."""
+    """Read the numbers in a file; raise UsageError that names the file and the problem."""
     tables = read_toml(file, LARGEST)
     try:
         return parameters(tables)
@@ -68,7 +68,7 @@ def parameters(tables: dict[str, Any]) -> tuple[Tunable, ...]:
 
 
 def parameter(name: str, table: Any) -> Tunable:
-    """Return a number; it is whole if all its values are written without a point."""
+    """Return a number; it is whole if all its values are written as integers."""
     if not OWN_SETTING.fullmatch(name) or name in SETTINGS:
         raise ValueError(
             f"{short(name)} cannot be the name of a number: use up to 40 lower-case letters, digits"
@@ -110,16 +110,16 @@ class Tuning:
     """The settings of a tuning; the same settings give the same result."""
 
     base: LineUp
-    """The bot twice, and the bots that fill the other seats."""
+    """The line-up of the bot against itself, with the bots that fill the other seats."""
     numbers: tuple[Tunable, ...]
     steps: int
     pairs: int
-    """Pairs per step."""
+    """Number of pairs per step."""
     seed: int
 
     @property
     def head(self) -> dict[str, Json]:
-        """The header of its journal: everything that the matches depend on."""
+        """The header of its journal: everything on which the matches depend."""
         return {
             "kind": "tuning",
             "game": self.base.game,
@@ -133,7 +133,7 @@ class Tuning:
         }
 
     def between(self, first: tuple[str, TunedPoint], second: tuple[str, TunedPoint]) -> LineUp:
-        """Return the line-up of two versions of the bot, each a name suffix and a point."""
+        """Return the line-up of two versions of the bot, each given as name suffix and point."""
         bot, secrets = self.base.new_bot, self.base.secrets
         versions = [
             msgspec.structs.replace(
@@ -147,11 +147,11 @@ class Tuning:
         )
 
     def settings(self, point: TunedPoint) -> dict[str, str]:
-        """Return the bot's settings for a point."""
+        """Return the bot's settings at a point."""
         return {number.name: as_setting(number, point[number.name]) for number in self.numbers}
 
     def pairs_of(self, line_up: LineUp, step: int) -> list[list[MatchSpec]]:
-        """Return the matches of a step, counted from 1, pair by pair."""
+        """Return the matches of a step, pair by pair; steps are counted from 1."""
         first = self.seed + (step - 1) * self.pairs
         return [
             line_up.pair(f"step-{step}-pair-{pair}", first + pair) for pair in range(self.pairs)
@@ -159,18 +159,18 @@ class Tuning:
 
     @property
     def contest_seed(self) -> int:
-        """The seed of the final comparison, which repeats no match of the tuning."""
+        """The seed of the final comparison; no match of the tuning is repeated."""
         return self.seed + self.steps * self.pairs
 
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """The course of the numbers: the point at the start, then the point after each step."""
+    """The history of the numbers: the point at the start, then the point after each step."""
 
     tuning: Tuning
     points: tuple[TunedPoint, ...]
     scores: tuple[float, ...] = ()
-    """For each step, the score of the side whose lots were `plus`, from 0 to 1."""
+    """The score of the `plus` side in each step, from 0 to 1."""
 
     @property
     def steps(self) -> int:
@@ -179,7 +179,7 @@ class Course:
 
     @property
     def result(self) -> dict[str, float]:
-        """The bot's final numbers; before the first step, those of the start."""
+        """The bot's final numbers; before the first step, the start values."""
         numbers = self.tuning.numbers
         return settled(numbers, self.points[1:] or self.points)
 
@@ -190,7 +190,7 @@ class Course:
 
 
 def moves(course: Course) -> list[str]:
-    """Return the start and the result of each number."""
+    """Return a line per number, with its start value and its result."""
     start = course.tuning.settings(course.points[0])
     return [f"{name}: {start[name]} -> {value}" for name, value in course.settings.items()]
 
@@ -200,7 +200,7 @@ Watch: TypeAlias = Callable[[Course], None]
 
 
 async def tune(tuning: Tuning, journal: Journal, playing: Players, watch: Watch) -> Course:
-    """Play all steps, and return the course of the numbers; recorded matches are not repeated."""
+    """Play all steps, and return the history of the numbers; recorded matches are not repeated."""
     course = Course(tuning, (start_of(tuning.numbers),))
     for _ in range(tuning.steps):
         course = await after_step(course, journal, playing)
@@ -209,7 +209,7 @@ async def tune(tuning: Tuning, journal: Journal, playing: Players, watch: Watch)
 
 
 async def after_step(course: Course, journal: Journal, playing: Players) -> Course:
-    """Play one more step."""
+    """Play one more step, and return the history with it."""
     tuning, step, point = course.tuning, course.steps + 1, course.points[-1]
     sides = trial(tuning.numbers, point, step, tuning.seed)
     line_up = tuning.between(("plus", sides.plus), ("minus", sides.minus))
@@ -233,13 +233,13 @@ PANEL: Final = 150
 """The height of a number's panel, in pixels."""
 
 PLOT: Final = (70.0, 40.0, 620.0, 80.0)
-"""The position of the curve in a panel: left, top, width and height."""
+"""The area of the curve in a panel, in pixels: left, top, width and height."""
 
 SIZE: Final = 13
-"""The size of text, in pixels."""
+"""The text size, in pixels."""
 
 MOST_DRAWN: Final = 1000
-"""Most points drawn of a curve: more cannot be distinguished."""
+"""Maximum points drawn of a curve: more cannot be distinguished."""
 
 
 def write_course(folder: Path, course: Course) -> None:
@@ -249,7 +249,7 @@ def write_course(folder: Path, course: Course) -> None:
 
 
 def table(course: Course) -> str:
-    """Return one line per step: the score of its trial, and each number after it."""
+    """Return CSV with one line per step: the score of its trial, and each number after it."""
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
     names = [number.name for number in course.tuning.numbers]
@@ -261,7 +261,7 @@ def table(course: Course) -> str:
 
 
 def picture(course: Course) -> Sheet:
-    """Return one panel per number, with its curve between its bounds and its result."""
+    """Return a canvas with one panel per number, which shows its curve, bounds and result."""
     numbers = course.tuning.numbers
     bot = course.tuning.base.new
     return Sheet(
@@ -277,7 +277,7 @@ def picture(course: Course) -> Sheet:
 
 
 def panel(course: Course, number: Tunable, seat: int) -> Iterator[Shape]:
-    """Yield the panel of a number."""
+    """Yield the shapes of a number's panel."""
     left, top, width, height = PLOT
     values = [point[number.name] for point in course.points]
     result = course.result[number.name]
@@ -292,7 +292,7 @@ def panel(course: Course, number: Tunable, seat: int) -> Iterator[Shape]:
 
 
 def scale(course: Course, number: Tunable) -> Iterator[Shape]:
-    """Yield the bounds to the left of a panel, and its first and last step below."""
+    """Yield the labels of a panel: the bounds on its left, the first and last step below it."""
     left, top, width, height = PLOT
     for value in (number.high, number.low):
         y = height_of(number, value)
@@ -313,6 +313,6 @@ def curve(number: Tunable, values: Sequence[float], steps: int) -> list[Point]:
 
 
 def height_of(number: Tunable, value: float) -> float:
-    """Return the height of a value in a panel, in pixels from the top."""
+    """Return the y coordinate of a value in a panel, in pixels from the top."""
     _, top, _, height = PLOT
     return top + height * (number.high - value) / (number.high - number.low)

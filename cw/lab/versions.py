@@ -1,6 +1,6 @@
-"""The bots of a folder, and a copy of each of their versions.
+"""The bots of a league's folder, and a stored copy of each of their versions.
 
-A version never changes: a file may be edited while its earlier version plays.
+A version never changes: a file may be edited while an earlier version of it plays.
 """
 
 from __future__ import annotations
@@ -26,26 +26,26 @@ from cw.errors import Failure, UsageError
 from cw.files import is_link
 
 STORE: Final = ".league"
-"""The league's own folder, inside that of the bots."""
+"""The league's own folder, inside the folder of the bots."""
 
 VERSIONS: Final = "versions"
 STORED: Final = re.compile(r"([1-9][0-9]{0,8})-([0-9a-f]{16})")
-"""The name of a stored version: its number, and a digest of its files."""
+"""The folder name of a stored version: its number, and a digest of its files."""
 
 MOST_FILES: Final = 2000
 LARGEST: Final = 100 * 1024 * 1024
-"""Maximum bytes in a bot's files."""
+"""Maximum total size of a bot's files, in bytes."""
 
 LONGEST_NAME: Final = 50
-"""Characters of a bot's name; its versions append a number."""
+"""Maximum characters of a bot's name; its versions append a number."""
 
 Stamp: TypeAlias = tuple[tuple[str, int, int], ...]
-"""Name, size and time of each file of a bot: while they are the same, so is the bot."""
+"""Name, size and time of each file of a bot; if they are unchanged, so is the bot."""
 
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One version of a bot that takes part."""
+    """A participating version of a bot."""
 
     bot: BotSpec
     since: str
@@ -53,14 +53,14 @@ class Version:
 
     @property
     def name(self) -> str:
-        """Its name in matches and tables."""
+        """The version's name in matches and tables."""
         return self.bot.name
 
 
 def stamps(folder: Path) -> dict[str, Stamp]:
-    """Return the bots of a folder by name, with stamps that show changes.
+    """Return the bots of a folder by name, with stamps that reveal changes.
 
-    Bots are programs and folders whose names do not begin with a dot or an underscore. Raises
+    Bots are programs and folders whose names do not start with a dot or an underscore. Raises
     UsageError if the folder cannot be read.
     """
     return {bot: tuple(chain(*map(stamp_of, own))) for bot, own in places(folder).items()}
@@ -78,19 +78,19 @@ def places(folder: Path) -> dict[str, list[Path]]:
 
 
 def is_bot(place: Path) -> bool:
-    """Return whether a path in a league's folder is a bot, or a link in place of one."""
+    """Return whether a path in a league's folder is a bot, or a link that stands for one."""
     if place.name[0] in "._":
         return False
     return place.suffix in INTERPRETERS or is_link(place) or place.is_dir()
 
 
 def name_of(place: Path) -> str:
-    """Return the name of the bot of a file or folder."""
+    """Return the name of a bot from the path of its file or folder."""
     return fitting(place.name)[:LONGEST_NAME]
 
 
 def stamp_of(place: Path) -> Stamp:
-    """Return a stamp that shows changes of a bot; if it cannot be read, the error."""
+    """Return a stamp that reveals changes of a bot; if it cannot be read, one with the error."""
     try:
         with opened(place) as files:
             return tuple((str(file.path), file.entry.size, file.changed) for file in files)
@@ -108,11 +108,11 @@ class File:
 
     @property
     def changed(self) -> int:
-        """The time of its last change."""
+        """The modification time, in nanoseconds."""
         return self.among.folder.status(self.entry.name).st_mtime_ns
 
     def read(self) -> bytes:
-        """Return its contents; raise UsageError if that fails."""
+        """Return the file's contents; raise UsageError if it cannot be read."""
         return self.among.read(self.entry, LARGEST)
 
 
@@ -143,13 +143,13 @@ class Store:
     """The stored versions of a league's bots."""
 
     def __init__(self, folder: Path, game: str) -> None:
-        """Use the store in a folder of bots."""
+        """Use the store inside a folder of bots."""
         self.folder = folder
         self._game = game
         self._place = folder / STORE / VERSIONS
 
     def take(self, bot: str) -> None:
-        """Copy a bot if it differs from its latest version; raise UsageError if it cannot play.
+        """Store a copy of a bot if it has changed; raise UsageError if it cannot play.
 
         Raises Failure if the copy cannot be written.
         """
@@ -162,7 +162,7 @@ class Store:
             with opened(place) as files:
                 program(self._program(place))
                 digest = copied(files, place, partial)
-            # Whatever has changed meanwhile, each stored version must have a program.
+            # Whatever has changed in the meantime, each stored version must have a program.
             self._program(partial / place.name)
             if digest != latest:
                 partial.rename(home / f"{number + 1}-{digest}")
@@ -172,7 +172,7 @@ class Store:
             shutil.rmtree(partial, ignore_errors=True)
 
     def _place_of(self, bot: str) -> Path:
-        """Return the path of a bot; raise UsageError if it is gone or its name is shared."""
+        """Return the path of a bot; raise UsageError if it is gone or its name is not unique."""
         own = places(self.folder).get(bot, [])
         if not own:
             raise UsageError(f"it is no longer in {self.folder}")
@@ -192,7 +192,7 @@ class Store:
         return versions
 
     def _stored(self, bot: str) -> list[tuple[int, str]]:
-        """Return number and digest of each stored version of a bot."""
+        """Return the number and digest of each stored version of a bot, oldest first."""
         place = self._place / bot
         names = [entry.name for entry in place.iterdir()] if place.is_dir() else []
         matches = filter(None, map(STORED.fullmatch, names))
@@ -205,7 +205,7 @@ class Store:
         return Version(BotSpec(f"{bot}-{number}", "exec", command), since)
 
     def _program(self, place: Path) -> Path:
-        """Return a bot's program; raise UsageError for a link, which is not copied."""
+        """Return the path of a bot's program; raise UsageError for a link, which is not copied."""
         if place.is_file():
             return place
         try:

@@ -1,1 +1,1 @@
-"""Arithmetic on results; independent of any game, and plays no matches."""
+"""Contest formats, standings and ratings: pure computation on results, independent of any game."""

@@ -1,4 +1,4 @@
-"""The knockout: two-legged ties, byes for the best, and who meets whom."""
+"""The knockout bracket: two-legged ties, byes for the top seeds, and the pairings of each stage."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from cw.league.tie_breaks import TieBreaker
 Reason: TypeAlias = Literal[
     "", "bye", "wins", "score ratio", "head-to-head", "tie-break matches", "lot"
 ]
-"""What decided a tie; "" while it is open."""
+"""What decided a tie; "" while it is undecided."""
 
 LEGS: Final = 2
-"""Matches of a tie without tie-break matches."""
+"""Number of matches in a tie, not counting tie-break matches."""
 
 STAGES: Final[Mapping[int, str]] = MappingProxyType(
     {2: "final", 4: "semi-final", 8: "quarter-final"}
 )
-"""The names of the last stages by the number of teams."""
+"""Names of the last stages by number of teams."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +34,15 @@ class Tie:
 
     stage: str
     teams: tuple[str | None, str | None]
-    """None for a team that is not known yet, and next to a team with a bye."""
+    """None for a team that is not known yet, and for the missing opponent of a team with a bye."""
     fixtures: tuple[Fixture, ...] = ()
-    """Both legs, then all tie-break matches known to be needed."""
+    """Both legs, followed by all tie-break matches known to be needed."""
     winner: str | None = None
     reason: Reason = ""
 
     @property
     def loser(self) -> str | None:
-        """Return the eliminated team; None while the tie is open and for a bye."""
+        """Return the eliminated team; None for a bye, and while the tie is undecided."""
         return next((team for team in self.teams if self.winner and team != self.winner), None)
 
 
@@ -51,7 +51,7 @@ Bracket: TypeAlias = tuple[tuple[Tie, ...], ...]
 
 
 def seeded(entrants: Sequence[str]) -> tuple[str | None, ...]:
-    """Place entrants, given best first, so that the best meet late; None is a bye.
+    """Return entrants, given best first, in bracket order: the best meet late, and None is a bye.
 
     The first and the second can meet only in the final, the best four only in the semi-finals, ...
 
@@ -104,8 +104,8 @@ def bracket(
 ) -> Bracket:
     """Return all ties of a knockout, as far as the results determine them.
 
-    The number of `places` is a power of two; `before` are the results of the group stage, which
-    count for overall score ratio and head-to-head.
+    The number of `places` is a power of two; `before` contains the results of the group stage,
+    which count for overall score ratio and head-to-head.
     """
     history: History = defaultdict(list)
     remember(history, before)
@@ -116,13 +116,13 @@ def bracket(
         stages.append(tuple(with_matches(tie, results, seed, history) for tie in ties))
         legs = (leg for tie in stages[-1] for leg in tie.fixtures if not leg.tie_break)
         remember(history, (results[leg] for leg in legs if leg in results))
-        # None where a tie is open: later stages are shown, but get no fixtures yet.
+        # The winner of an undecided tie is None: later stages are shown, but have no fixtures yet.
         places = [tie.winner for tie in stages[-1]]
     return tuple(stages)
 
 
 def neighbours(places: Sequence[str | None]) -> Iterator[tuple[str | None, str | None]]:
-    """Yield the pairs of a stage."""
+    """Yield the pairs of neighbouring teams, which meet in this stage."""
     return zip(places[::2], places[1::2], strict=True)
 
 
@@ -132,14 +132,14 @@ def stage_name(teams: int) -> str:
 
 
 def remember(history: History, results: Iterable[Result]) -> None:
-    """Add results to the history of both their teams."""
+    """Add each result to the history of both teams."""
     for result in results:
         for team in result.players:
             history[team].append(result)
 
 
 def with_bye(tie: Tie) -> Tie:
-    """Return a tie with its only team as winner, if it has just one."""
+    """Return a tie with its only team as winner if it is a bye, or unchanged otherwise."""
     present = [team for team in tie.teams if team is not None]
     return replace(tie, winner=present[0], reason="bye") if len(present) == 1 else tie
 
@@ -164,7 +164,7 @@ def decided(
 ) -> Tie | None:
     """Decide a tie by its legs, then by all matches of the teams so far; None if still equal.
 
-    Overall score ratio and head-to-head cover all matches of the championship up to here.
+    Overall score ratio and head-to-head count all matches of the championship so far.
     """
     won = ordered(teams, {team: record.points for team, record in tally(legs).items()})
     if won is not None:
@@ -211,7 +211,7 @@ def unknown_legs(ties: Bracket) -> int:
 
 
 def places(ties: Bracket) -> Order:
-    """Order the teams by how far they came; those still in the contest come first."""
+    """Rank the teams by how far they advanced; those still in the contest come first."""
     out = [tuple(sorted(filter(None, (tie.loser for tie in stage)))) for stage in reversed(ties)]
     entrants = {team for tie in ties[0] for team in tie.teams if team is not None}
     still_in = tuple(sorted(entrants.difference(*out)))

@@ -1,4 +1,4 @@
-"""Formats: who meets whom, chosen before the teams are known, then turned into a contest."""
+"""Contest formats, chosen before the teams are known; `Format.contest` creates the contest."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TWO_PLAYERS: Final = range(2, 3)
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """Who meets whom, before the teams are known; None means the default.
+    """A contest format with its settings, before the teams are known; None means the default.
 
     >>> Format("knockout").contest(["ann", "bob", "cy"], seed=1).expected({})
     4
@@ -34,9 +34,9 @@ class Format:
 
     name: str = "championship"
     groups: int | Mapping[str, Sequence[str]] | None = None
-    """Groups of a championship: given, or drawn from the seed in this or the default number."""
+    """Groups of a championship: the teams by group, or the number of groups to draw."""
     meetings: int | None = None
-    """Meetings of each team in a Swiss contest."""
+    """Meetings per team in a Swiss contest."""
     players: int | None = None
     """Players per match in a free-for-all."""
     rounds: int | None = None
@@ -63,7 +63,7 @@ class Format:
         raise UsageError(f"unknown format {self.name!r}; {choices(self.name, FORMATS)}")
 
     def check(self, seats: range) -> None:
-        """Raise UsageError for settings of another format, or if the seats do not fit."""
+        """Raise UsageError for a setting of another format, or if the seats do not fit."""
         owners = {
             "groups": ("championship",),
             "meetings": ("swiss",),
@@ -83,13 +83,13 @@ class Format:
             )
 
     def drawn_groups(self, teams: Sequence[str], seed: int) -> Mapping[str, tuple[str, ...]]:
-        """Return the given groups, or draw them."""
+        """Return the given groups, or draw them from the seed."""
         if isinstance(self.groups, Mapping):
             return check_groups(self.groups, teams)
         return draw_groups(teams, seed, self.groups)
 
     def free_for_all(self, teams: tuple[str, ...], seed: int, seats: range) -> FreeForAll:
-        """Create a free-for-all; by default all play in one match, as far as there are seats."""
+        """Create a free-for-all; by default, all teams play in one match if seats are enough."""
         players = min(len(teams), seats[-1]) if self.players is None else self.players
         if seats[-1] < 3 or players not in seats:
             raise UsageError(
@@ -101,6 +101,6 @@ class Format:
 
 
 def in_words(seats: range) -> str:
-    """Return the numbers of players of a game as text."""
+    """Return a game's range of player counts as text."""
     low, high = seats[0], seats[-1]
     return f"{low} players" if low == high else f"{low} to {high} players"

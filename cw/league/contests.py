@@ -1,4 +1,4 @@
-"""Contests: which matches are still to be played, and what the results say.
+"""Contests: the matches still to be played, and the standings from the results so far.
 
 A contest is a frozen value of teams and settings. Its progress is in the results, which are passed
 to every method; `cw.league.fixtures` explains how a contest is played and resumed.
@@ -56,22 +56,22 @@ class Contest(ABC):
 
     @abstractmethod
     def standings(self, results: Results) -> tuple[StageTable, ...]:
-        """Return a table for each group, or the only table; none for a knockout."""
+        """Return the table of each group, or the only table; () for a knockout."""
 
     def bracket(self, results: Results) -> Bracket:
-        """Return the ties of the knockout; () if there is none, or not yet."""
+        """Return the ties of the knockout; () if the contest has none, or none yet."""
         return ()
 
     def expected(self, results: Results) -> int:
-        """Return the total number of matches; tie-break matches count once they are due."""
+        """Return the total number of matches; tie-break matches count once they are needed."""
         return sum(map(len, self.rounds(results)))
 
     def order(self, results: Results) -> Order:
-        """Order all teams by their achievements so far: by default as in the only table."""
+        """Rank all teams by the results so far: by default as in the only table."""
         return self.standings(results)[0].settled.order
 
     def bonus(self, results: Results) -> dict[str, int]:
-        """Return the bonus points that are already certain; only a championship has any."""
+        """Return the bonus points that are already certain; only a championship awards any."""
         return {}
 
 
@@ -121,21 +121,21 @@ class Championship(Contest):
         if not all(group.done for group in standings):
             return ()
         rounds = list(chain.from_iterable(map(self.group_rounds, self.groups)))
-        # Group matches count in the score ratio that breaks ties of the knockout; tie-break matches
+        # Group matches count in the score ratio that breaks ties in the knockout; tie-break matches
         # do not.
         before = played(rounds, results)
         places = seeded(crossed(by_strength(standings)))
         return bracket(places, results, self.seed, before)
 
     def expected(self, results: Results) -> int:
-        """Return the total number of matches, including those of the coming knockout."""
+        """Return the total number of matches, including those of the knockout to come."""
         ties = self.bracket(results)
         entrants = ADVANCING * len(self.groups)
         to_come = unknown_legs(ties) if ties else LEGS * (entrants - 1)
         return Contest.expected(self, results) + to_come
 
     def order(self, results: Results) -> Order:
-        """Order the teams by how far they came; if out in the groups, by their place there."""
+        """Rank the teams by how far they advanced; those out in the groups by their rank there."""
         orders = [group.settled.order for group in self.standings(results)]
         ties = self.bracket(results)
         if not ties:
@@ -151,16 +151,16 @@ class Championship(Contest):
 
 
 def merged(stages: Iterable[Iterable[Round]]) -> Iterator[Round]:
-    """Yield the rounds of stages that are played in parallel."""
+    """Merge stages that are played in parallel, round by round."""
     for rounds in zip_longest(*stages, fillvalue=()):
         yield tuple(chain.from_iterable(rounds))
 
 
 def by_strength(standings: Iterable[StageTable]) -> list[tuple[str, str]]:
-    """Return winner and runner-up of each group, the group with the strongest winner first.
+    """Return winner and runner-up of each group, starting with the strongest winner's group.
 
     Strength is the win rate, as groups may differ in size, then the score ratio; if both are equal,
-    the order of the groups stays.
+    the order of the groups is kept.
     """
     firsts = [group.rows[:ADVANCING] for group in standings]
     firsts.sort(key=lambda rows: (rows[0].record.win_rate, rows[0].record.ratio), reverse=True)
@@ -168,7 +168,7 @@ def by_strength(standings: Iterable[StageTable]) -> list[tuple[str, str]]:
 
 
 def side_by_side(orders: Iterable[Order]) -> Order:
-    """Merge orders: all teams that are first in theirs are equal, then all second ones, ..."""
+    """Merge rankings: all teams that are first in theirs are equal, then all second ones, etc."""
     merged = (
         tuple(sorted(chain.from_iterable(parts))) for parts in zip_longest(*orders, fillvalue=())
     )
@@ -177,7 +177,7 @@ def side_by_side(orders: Iterable[Order]) -> Order:
 
 @dataclass(frozen=True, slots=True)
 class Knockout(Contest):
-    """A two-legged knockout of teams, in order of strength or drawn.
+    """A two-legged knockout; the teams are in order of strength, or in drawn order.
 
     >>> knockout = Knockout(("ann", "bob", "cy"), seed=1)
     >>> [(tie.stage, tie.teams, tie.reason) for tie in knockout.bracket({})[0]]
@@ -208,13 +208,13 @@ class Knockout(Contest):
         return Contest.expected(self, results) + unknown_legs(self.bracket(results))
 
     def order(self, results: Results) -> Order:
-        """Order the teams by how far they came."""
+        """Rank the teams by how far they advanced."""
         return places(self.bracket(results))
 
 
 @dataclass(frozen=True, slots=True)
 class League(Contest):
-    """A contest of one table.
+    """A contest with a single table.
 
     >>> from cw.league.fixtures import Result, open_fixtures
     >>> league = League("round-robin", ("ann", "bob"), seed=1)
@@ -228,7 +228,7 @@ class League(Contest):
 
     format: TableFormat
     teams: tuple[str, ...]
-    """By strength, or drawn; in a gauntlet the challenger comes first."""
+    """In order of strength, or drawn; in a gauntlet, the challenger comes first."""
     seed: int
     meetings: int | None = None
     """Meetings of a Swiss contest; None for the default."""
@@ -238,7 +238,7 @@ class League(Contest):
         next(self.table_rounds({}))
 
     def rounds(self, results: Results) -> Iterator[Round]:
-        """Yield the rounds of the table, then tie-break matches for its first places."""
+        """Yield the rounds of the table, then the tie-break matches for its top ranks."""
         yield from self.table_rounds(results)
         for group in self.standings(results):
             yield from group.settled.rounds
@@ -266,18 +266,18 @@ class League(Contest):
     def standings(self, results: Results) -> tuple[StageTable, ...]:
         """Return the only table."""
         rounds = tuple(self.table_rounds(results))
-        # In other formats all teams rest equally often, so rests need not count.
+        # In the other formats all teams rest equally often, so rests need not count.
         rests = count_rests(self.teams, rounds) if self.format == "swiss" else NO_RESTS
         order = ranked(played(rounds, results), self.teams, with_rests(rests))
         breaker = TieBreaker(self.format, None, results, self.seed)
-        # The challenger of a gauntlet plays most matches, so its first place says nothing.
+        # The challenger of a gauntlet plays the most matches, so its first rank means nothing.
         places = 0 if self.format == "gauntlet" else ADVANCING
         return (stage_table(rounds, order, breaker, places, rests),)
 
 
 @dataclass(frozen=True, slots=True)
 class FreeForAll(Contest):
-    """A contest with one table, in matches of three players or more.
+    """A contest with one table, in matches of three or more players.
 
     Teams are ranked by win rate, as some may have played one match more than others. Equal teams
     share a rank: there are no tie-break matches.
@@ -295,7 +295,7 @@ class FreeForAll(Contest):
     """Number of rounds."""
 
     def __post_init__(self) -> None:
-        """Raise UsageError if teams or matches are invalid."""
+        """Raise UsageError if the teams or the match settings are invalid."""
         check_line_ups(self.teams, self.players, self.number)
 
     def rounds(self, results: Results) -> Iterator[Round]:
@@ -307,5 +307,5 @@ class FreeForAll(Contest):
         rounds = tuple(self.rounds(results))
         order = ranked(played(rounds, results), self.teams, by_win_rate)
         breaker = TieBreaker(FREE_FOR_ALL, None, results, self.seed)
-        # No tie-break matches: a game for three players or more may have no match of two.
+        # No tie-break matches: a game for three or more players may not support matches of two.
         return (stage_table(rounds, order, breaker, places=0),)

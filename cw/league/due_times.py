@@ -1,4 +1,4 @@
-"""Due times: one a day, at the same local time, even when the clocks change."""
+"""Daily due times at a fixed local time, across daylight-saving changes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SECOND: Final = timedelta(seconds=1)
 
 
 class DueTime(NamedTuple):
-    """A time of day in a zone.
+    """A time of day in a time zone.
 
     >>> from zoneinfo import ZoneInfo
     >>> evening = DueTime(time(19), ZoneInfo("Europe/Athens"))
@@ -25,16 +25,16 @@ class DueTime(NamedTuple):
     def on(self, day: date) -> datetime:
         """Return the due time on a day, in UTC.
 
-        A time that the clocks skip moves to the first moment after the gap; of an ambiguous time,
+        A local time skipped by a clock change moves to the end of the gap; for an ambiguous time,
         the earlier one is used.
         """
         local = datetime.combine(day, self.at, self.zone)
-        # PEP 495: in a gap of the clocks, fold 0 gives the later moment and fold 1 the earlier.
+        # PEP 495: within a gap, fold 0 gives the later UTC time and fold 1 the earlier one.
         earlier, later = (local.replace(fold=fold).astimezone(UTC) for fold in (0, 1))
         return self._end_of_gap(later, earlier) if later < earlier else earlier
 
     def _end_of_gap(self, before: datetime, after: datetime) -> datetime:
-        """Return the first moment with the UTC offset of `after`, not yet that of `before`."""
+        """Return the first time between both that has the UTC offset of `after`."""
         offset = after.astimezone(self.zone).utcoffset()
         while after - before > SECOND:
             middle = before + (after - before) // 2 // SECOND * SECOND
@@ -45,28 +45,28 @@ class DueTime(NamedTuple):
         return after
 
     def after(self, moment: datetime) -> Iterator[datetime]:
-        """Yield the due times after a moment, up to the end of the calendar."""
+        """Yield the due times after a given time, up to the end of the calendar."""
         day, last = self.day_of(moment) - DAY, moment
         while True:
             due = self.on(day)
-            # Days around a change of the date line may give the same moment twice.
+            # When a zone crosses the date line, neighbouring days may give the same time twice.
             if due > last:
                 yield due
                 last = due
             day += DAY
 
     def latest(self, moment: datetime) -> datetime:
-        """Return the latest due time that is not after a moment."""
+        """Return the latest due time that is not after a given time."""
         today = self.day_of(moment)
         return max(due for due in map(self.on, around(today)) if due <= moment)
 
     def day_of(self, moment: datetime) -> date:
-        """Return the date of a moment in the zone."""
+        """Return the local date of a given time."""
         return moment.astimezone(self.zone).date()
 
 
 def around(day: date) -> list[date]:
-    """Return the days among which is the one with the latest due time before the end of a day.
+    """Return the days to search for the latest due time before the end of a day.
 
     When a zone crosses the date line, a whole day is missing, and its due time is that of the next
     day.

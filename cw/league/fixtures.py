@@ -1,9 +1,9 @@
-"""The matches of a contest: which are to be played, and how they ended.
+"""The matches of a contest: fixtures still to be played, and results.
 
 The terms of this package, each with one meaning: a *fixture* is a match that a format asks for, a
-*result* is how it ended, a *round* is a set of fixtures in which no player has two, a *meeting* is
-the fixtures of the same players in different seats, and a *tie-break match* separates players whose
-other matches left them equal.
+*result* is how it ended, a *round* is a set of fixtures in which no player appears twice, a
+*meeting* is the fixtures of the same players in different seats, and a *tie-break match* separates
+players whose other matches left them equal.
 
 All formats use these values. A format is a function of the players and of the results so far; it
 yields the rounds that these determine, in order, and stops where a result is missing. It keeps no
@@ -32,7 +32,7 @@ class Fixture:
     """Such as `group`, `swiss`, `quarter-final`."""
     group: str | None
     round: int
-    """From 1, within the stage or the pair of tie-break matches; nobody plays twice in a round."""
+    """From 1, within the stage or pair of tie-break matches; no player appears twice in a round."""
     players: tuple[str, ...]
     """In seat order."""
     tie_break: int = 0
@@ -40,7 +40,7 @@ class Fixture:
 
     @property
     def meeting(self) -> str:
-        """Return what the fixtures of a meeting have in common, for use in their seed.
+        """Return a text shared by all fixtures of a meeting, from which their seed is derived.
 
         A match of more than two players is a meeting by itself.
         """
@@ -51,7 +51,7 @@ class Fixture:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How a match ended, as contests count it; every tuple is in seat order.
+    """How a match ended, as contests count it; all tuples are in seat order.
 
     >>> Result(("ann", "bob", "cy"), (2, 1, 3), (5, 9, 0)).winner
     'bob'
@@ -59,21 +59,21 @@ class Result:
 
     players: tuple[str, ...]
     ranks: tuple[int, ...]
-    """From 1; players who drew share one."""
+    """From 1; players who drew share a rank."""
     scores: tuple[float, ...]
     """Points of 0 or more."""
     ended: str = "finished"
-    """The game's name for how it ended."""
+    """The game's name for the way it ended."""
 
     @property
     def winner(self) -> str | None:
-        """Return the only player of the best rank, or None if it is shared."""
+        """Return the only player of the best rank, or None if several share it."""
         best = min(self.ranks)
         first = [p for p, rank in zip(self.players, self.ranks, strict=True) if rank == best]
         return first[0] if len(first) == 1 else None
 
     def among(self, some: Collection[str]) -> Result:
-        """Return the result reduced to these players."""
+        """Return the result restricted to these players."""
         seats = [seat for seat, player in enumerate(self.players) if player in some]
         return Result(
             tuple(self.players[seat] for seat in seats),
@@ -87,7 +87,7 @@ Results: TypeAlias = Mapping[Fixture, Result]
 """The whole state of a contest."""
 
 Round: TypeAlias = tuple[Fixture, ...]
-"""Fixtures that can be played at the same time: no player has two of them."""
+"""Fixtures that can be played at the same time: no player appears in two of them."""
 
 
 def open_fixtures(rounds: Iterable[Round], results: Results) -> list[Fixture]:

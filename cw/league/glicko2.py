@@ -1,4 +1,4 @@
-"""Glicko-2 ratings: strength, its uncertainty, and how a match of any size changes them."""
+"""Glicko-2 ratings of bots, extended to matches with any number of players."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from math import exp, log, pi, sqrt
 from typing import Final, NamedTuple
 
 TAU: Final = 0.5
-"""How fast sigma may change."""
+"""The Glicko-2 system constant, which limits how fast sigma changes."""
 
 SCALE: Final = 173.7178
 """Rating points per unit of the internal scale."""
@@ -21,7 +21,7 @@ BEGINNER: Final = 1500.0
 
 
 def shown_rating(mu: float, phi: float) -> float:
-    """Return the displayed rating: the bot is almost surely stronger."""
+    """Return the displayed rating: the bot is almost certainly at least this strong."""
     return mu - 2 * phi
 
 
@@ -35,12 +35,12 @@ class Rating:
 
     @property
     def shown_rating(self) -> float:
-        """The displayed rating: the bot is almost surely stronger."""
+        """The displayed rating: the bot is almost certainly at least this strong."""
         return shown_rating(self.mu, self.phi)
 
 
 class Evidence(NamedTuple):
-    """The evidence of one period's results about a bot, on the internal scale of Glicko-2."""
+    """What the results of one period say about a bot, on the internal scale of Glicko-2."""
 
     variance: float
     surplus: float
@@ -50,10 +50,10 @@ class Evidence(NamedTuple):
 def pair_ranks(
     scores: Sequence[float], winner: int | None = None, *, drawn: bool = False
 ) -> tuple[int, ...]:
-    """Return the ranks by which pairs are judged, by slot: 1 2 2 4.
+    """Return the ranks by which pairs are judged, by slot, such as 1 2 2 4.
 
-    If the match is `drawn`, all are equal. Otherwise the winner ranks alone before the others,
-    whatever its score, and these follow by score, the highest first.
+    If the match is `drawn`, all ranks are equal. Otherwise the winner comes first alone, whatever
+    its score, and the others are ranked by score, the highest first.
     """
     if drawn:
         return (1,) * len(scores)
@@ -113,7 +113,7 @@ def update(rating: Rating, results: Sequence[tuple[Rating, float]]) -> Rating:
 
 
 def evidence(strength: float, results: Sequence[tuple[Rating, float]]) -> Evidence:
-    """Return the evidence of the results against these opponents."""
+    """Return the evidence of results, each with an opponent and the score against it."""
     certainty = surplus = 0.0
     for opponent, score in results:
         weight = weight_of(opponent)
@@ -125,20 +125,20 @@ def evidence(strength: float, results: Sequence[tuple[Rating, float]]) -> Eviden
 
 
 def weight_of(opponent: Rating) -> float:
-    """Return the weight of a result against an opponent, 0 to 1; Glickman calls it g.
+    """Return the weight of a result against an opponent, from 0 to 1; Glickman calls it g.
 
-    An opponent whose rating is uncertain weighs less.
+    An opponent with an uncertain rating weighs less.
     """
     return 1 / sqrt(1 + 3 * (opponent.phi / SCALE) ** 2 / pi**2)
 
 
 def lead_over(strength: float, opponent: Rating) -> float:
-    """Return the weighted lead of a strength over an opponent."""
+    """Return the weighted difference between a bot's strength and an opponent's."""
     return weight_of(opponent) * (strength - (opponent.mu - BEGINNER) / SCALE)
 
 
 def expected_score(rating: Rating, opponents: Sequence[Rating]) -> float:
-    """Return the score that `update` expects of a rating, at most one point per opponent.
+    """Return the total score that `update` expects of a rating, at most one point per opponent.
 
     >>> round(expected_score(Rating(1500), [Rating(1500), Rating(1700, 50)]), 2)
     0.74
@@ -148,12 +148,12 @@ def expected_score(rating: Rating, opponents: Sequence[Rating]) -> float:
 
 
 def chance(lead: float) -> float:
-    """Return the win probability for a lead: 0 to 1, without overflow."""
+    """Return the win probability for a lead, from 0 to 1, without overflow."""
     return 1 / (1 + exp(-lead)) if lead >= 0 else exp(lead) / (1 + exp(lead))
 
 
 def new_sigma(deviation: float, sigma: float, performance: Evidence) -> float:
-    """Return the volatility after some results: the zero of Glickman's function."""
+    """Return the volatility after a period's results: the root of Glickman's function."""
     # Step 5 of Glickman's paper; he calls it delta squared.
     surprise = (performance.variance * performance.surplus) ** 2
     spread = deviation**2 + performance.variance
@@ -167,7 +167,7 @@ def new_sigma(deviation: float, sigma: float, performance: Evidence) -> float:
 
 
 def other_end(slope: Callable[[float], float], at_first: float, excess: float) -> float:
-    """Return the other end of the interval that contains the zero."""
+    """Return the other end of an interval that contains the root."""
     if excess > 0:
         return log(excess)
     steps = 1
@@ -177,7 +177,7 @@ def other_end(slope: Callable[[float], float], at_first: float, excess: float) -
 
 
 def zero_of(slope: Callable[[float], float], a: float, b: float) -> float:
-    """Return the zero of a function between two ends (regula falsi, Illinois variant)."""
+    """Return the root of a function between two ends (regula falsi, Illinois variant)."""
     at_a, at_b = slope(a), slope(b)
     while abs(b - a) > TOLERANCE:
         c = a + (a - b) * at_a / (at_b - at_a)

@@ -16,11 +16,11 @@ from cw.league.standings import NO_RESTS, Order, TableRow, table
 from cw.league.tie_breaks import Settled, TieBreaker
 
 USUAL_SIZE: Final = 8
-"""Teams per group by default, or one less."""
+"""Default number of teams per group; some groups may have one less."""
 
 
 def usual_count(teams: int) -> int:
-    """Return the number of groups in which nobody has more than seven opponents."""
+    """Return the number of groups needed so that no team has more than seven opponents."""
     return -(-teams // USUAL_SIZE)
 
 
@@ -43,14 +43,14 @@ def draw_groups(
 
 
 def draw_order(teams: Sequence[str], seed: int) -> list[str]:
-    """Shuffle teams depending only on the seed and on their names."""
+    """Shuffle teams in a way that depends only on the seed and on their names."""
     order = sorted(teams)
     Random(f"draw {seed}").shuffle(order)
     return order
 
 
 def group_name(number: int) -> str:
-    """Return the name of a group, counted from 0, like a spreadsheet column."""
+    """Return the name of a group by its index from 0, like a spreadsheet column."""
     before, letter = divmod(number, 26)
     return (group_name(before - 1) if before else "") + chr(ord("A") + letter)
 
@@ -58,7 +58,7 @@ def group_name(number: int) -> str:
 def check_groups(
     groups: Mapping[str, Sequence[str]], teams: Sequence[str]
 ) -> Mapping[str, tuple[str, ...]]:
-    """Return frozen groups; raise UsageError unless each team is in one, and each has two."""
+    """Return immutable groups; raise UsageError unless each team is in one, and each has two."""
     check_teams(teams)
     members = [team for group in groups.values() for team in group]
     for team in sorted({*members, *teams}):
@@ -78,17 +78,17 @@ ADVANCING: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class StageTable:
-    """The table of a group or of a whole contest, as far as it is played."""
+    """The table of a group or of a whole contest, from the matches played so far."""
 
     name: str
-    """The group's name, or the stage's if there are no groups."""
+    """The group's name, or the stage's name if there are no groups."""
     rows: tuple[TableRow, ...]
     settled: Settled
-    """The order of the rows, with the tie-break matches needed and what they decided."""
+    """The order of the rows, with the tie-break matches needed and the decisions made."""
     done: bool
-    """Whether it is final."""
+    """Whether the table is final."""
     stages: tuple[str, ...] = ()
-    """The stages of its matches, the latest last, if their names differ from the table's."""
+    """The stages of its matches, in playing order, if their names differ from the table's."""
 
 
 def stage_table(
@@ -98,9 +98,9 @@ def stage_table(
     places: int = ADVANCING,
     rests: Mapping[str, int] = NO_RESTS,
 ) -> StageTable:
-    """Return the table of all rounds; once they are played, its first places are settled.
+    """Return the table of all rounds; once they are played, its top ranks are settled.
 
-    `order` is that of the results so far, without tie-break matches.
+    `order` is the ranking by the results so far, without tie-break matches.
     """
     results = breaker.results
     waiting = bool(open_fixtures(rounds, results))
@@ -111,11 +111,11 @@ def stage_table(
 
 
 def played(rounds: Sequence[Round], results: Results) -> list[Result]:
-    """Return the results of rounds, as far as they are played."""
+    """Return the results of those fixtures of some rounds that have been played."""
     return [results[fixture] for fixture in chain.from_iterable(rounds) if fixture in results]
 
 
 def count_rests(teams: Sequence[str], rounds: Sequence[Round]) -> Mapping[str, int]:
-    """Return how often each team rests in Swiss rounds, of which two form a meeting."""
+    """Return how often each team rests in Swiss rounds, two of which form a meeting."""
     rested = list(chain.from_iterable(resting(teams, fixtures) for fixtures in rounds[::2]))
     return {team: rested.count(team) for team in rested}

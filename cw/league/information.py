@@ -1,4 +1,4 @@
-"""Ratings of bots that never change, and the match likely to reduce their uncertainty most.
+"""Ratings of bots of constant strength, and the match expected to reduce uncertainty most.
 
 The model is Glicko-2 with constant strength: all matches form one rating period, so their order
 does not matter. It is solved for all bots together, with their covariance: bots that never met are
@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from cw.league.glicko2 import BEGINNER, SCALE, Rating, result
 
 DOUBT: Final = 700.0
-"""The deviation of a bot before its first match, in points: bots differ more than people do."""
+"""The deviation of a bot before its first match, in points: bots differ more than humans do."""
 
 PRIOR: Final = (SCALE / DOUBT) ** 2
-"""The prior precision, that is, the inverse variance."""
+"""The prior precision, that is, the inverse of the prior variance."""
 
 LONGEST_STEP: Final = 2.0
 """The maximum change of a strength per step towards the solution, in units of SCALE."""
@@ -35,27 +35,27 @@ Matrix: TypeAlias = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Meetings:
-    """How often each two bots have met, and what each scored against the other."""
+    """How often any two bots have met, and their scores against each other."""
 
     number: Matrix
     scores: Matrix
-    """By the bot, then by its opponent: a win is 1, a draw a half."""
+    """Indexed by bot, then by opponent: a win is 1, a draw 0.5."""
 
     @staticmethod
     def of(bots: int, matches: Iterable[tuple[Sequence[int], Sequence[int]]]) -> Meetings:
-        """Count matches, given by the numbers of their bots and the ranks; the lower rank wins."""
+        """Count matches, given as bot indexes and ranks; the lower rank wins."""
         meetings = Meetings(np.zeros((bots, bots)), np.zeros((bots, bots)))
         for seats, ranks in matches:
             meetings.add(seats, ranks)
         return meetings
 
     def grown(self, bots: int) -> Meetings:
-        """Return a copy with room for this many bots; the new ones have met nobody."""
+        """Return a copy with room for this many bots; the new ones have no meetings."""
         room = (0, bots - len(self.number))
         return Meetings(np.pad(self.number, room), np.pad(self.scores, room))
 
     def add(self, seats: Sequence[int], ranks: Sequence[int]) -> None:
-        """Count one more match: in it, each bot meets every other one."""
+        """Count one more match, in which each bot meets every other one."""
         for (first, rank), (second, other) in combinations(zip(seats, ranks, strict=True), 2):
             self.number[[first, second], [second, first]] += 1
             self.scores[first, second] += result(rank, other)
@@ -89,7 +89,7 @@ def strengths(meetings: Meetings, start: Matrix | None = None) -> Strengths:
     """
     mu = np.zeros(len(meetings.number)) if start is None else start
     for _ in range(MOST_STEPS):
-        # Newton's method: the log-likelihood is concave.
+        # Newton's method is suitable because the log-likelihood is concave.
         surplus = (meetings.scores - meetings.number * chances(mu)).sum(axis=1) - PRIOR * mu
         step = np.linalg.solve(certainty(meetings.number, mu), surplus)
         far = float(np.abs(step).max(initial=0.0))
@@ -100,12 +100,12 @@ def strengths(meetings: Meetings, start: Matrix | None = None) -> Strengths:
 
 
 def chances(mu: Matrix) -> Matrix:
-    """Return the probability that each bot beats each other one."""
+    """Return the probability that each bot beats each other bot."""
     return np.asarray(1 / (1 + np.exp(np.clip(mu[None, :] - mu[:, None], -30, 30))))
 
 
 def certainty(number: Matrix, mu: Matrix) -> Matrix:
-    """Return the information of matches on strengths: the inverse of their covariance."""
+    """Return the information matrix of the strengths: the inverse of their covariance."""
     weights = number * chances(mu) * (1 - chances(mu))
     return np.asarray(np.diag(weights.sum(axis=1) + PRIOR) - weights)
 
@@ -115,9 +115,9 @@ def most_informative(
 ) -> tuple[int, ...]:
     """Return the bots whose match is expected to reduce the uncertainty of strengths most.
 
-    The first two are the most informative pair; each further bot adds the most to those before.
-    Matches that are `flying` count as if they were over. `rng` draws among equals. Raises
-    ValueError for fewer bots than seats.
+    The first two are the most informative pair; each further bot is the one that adds most to those
+    before. Matches that are `flying`, that is, in progress, count as if they were over. `rng`
+    chooses among equal candidates. Raises ValueError for fewer bots than seats.
     """
     bots = len(known.mu)
     if bots < seats:
@@ -132,14 +132,14 @@ def most_informative(
 
 
 def reductions(known: Strengths, flying: Iterable[Sequence[int]]) -> Matrix:
-    """Return by how much a match of each two lowers the sum of all variances; -1 on the diagonal.
+    """Return how much a match of each pair lowers the sum of variances; -1 on the diagonal.
 
     The variances are those around the mean of all bots: only differences of strength matter.
     """
     covariance = known.covariance
     weights = expected_weights(known.mu, apart(covariance))
     for first, second in (pair for match in flying for pair in combinations(match, 2)):
-        # Sherman and Morrison: a match of weight w along u takes w Cuu'C / (1 + w u'Cu) from C.
+        # Sherman-Morrison: a match of weight w along u subtracts w Cuu'C / (1 + w u'Cu) from C.
         along = covariance[first] - covariance[second]
         weight = weights[first, second]
         factor = weight / (1 + weight * (along[first] - along[second]))
@@ -151,7 +151,7 @@ def reductions(known: Strengths, flying: Iterable[Sequence[int]]) -> Matrix:
 
 
 def expected_weights(mu: Matrix, doubt: Matrix) -> Matrix:
-    """Return the expected information of a match of each two, averaged over possible leads."""
+    """Return the expected information of a match of each pair, averaged over possible leads."""
     lead = (mu[:, None] - mu[None, :]) / np.sqrt(1 + 3 * doubt / np.pi**2)
     expected = 1 / (1 + np.exp(np.clip(lead, -30, 30)))
     return np.asarray(expected * (1 - expected))
@@ -163,12 +163,12 @@ def centred(covariance: Matrix) -> Matrix:
 
 
 def apart(inner: Matrix) -> Matrix:
-    """Return the squared distances between vectors, from their inner products."""
+    """Return the squared distances between vectors, given their inner products."""
     squares = np.diag(inner)
     return np.asarray(squares[:, None] + squares[None, :] - 2 * inner)
 
 
 def largest(values: Matrix, rng: Random) -> int:
-    """Return the index of the largest value, drawn by lot if there are several."""
+    """Return the index of the largest value; choose at random if there are several."""
     flat = values.ravel()
     return int(rng.choice(np.flatnonzero(flat >= flat.max() - 1e-9).tolist()))

@@ -1,7 +1,7 @@
-"""A ladder: rounds in which every two meet, with points that depend on who stands higher.
+"""The ladder: rounds in which all teams meet, with more points for beating a higher-ranked one.
 
 Entries are any hashable, ordered values, such as team ids. All functions are pure. A tournament of
-a hub plays the rounds one by one; `contest` presents a ladder like any other contest.
+the hub plays the rounds one by one; `contest` presents a ladder like any other contest.
 """
 
 from __future__ import annotations
@@ -27,26 +27,26 @@ Mode: TypeAlias = Literal["add", "replace"]
 
 @dataclass(frozen=True, slots=True)
 class BoardSpec:
-    """A type of board for rounds."""
+    """A board type for rounds."""
 
     name: str
     options: Mapping[str, Any]
-    """Options of the game."""
+    """The game's options."""
     factor: int = 1
-    """Factor for the points of its matches."""
+    """Factor by which points of its matches are multiplied."""
 
     @staticmethod
     def from_json(document: Mapping[str, Any]) -> BoardSpec:
-        """Return the board type from a document written by `to_json`."""
+        """Return the board type from JSON written by `to_json`."""
         return BoardSpec(document["name"], document["options"], document["factor"])
 
     def to_json(self) -> dict[str, Any]:
-        """Return the JSON document that is stored in events and rounds."""
+        """Return the JSON object that is stored in events and rounds."""
         return {"name": self.name, "options": dict(self.options), "factor": self.factor}
 
 
 def active_boards(lists: Iterable[tuple[Mode, Sequence[BoardSpec]]]) -> list[BoardSpec]:
-    """Return the board types in play after the lists of all applied events, in order."""
+    """Return the board types in use after applying the lists of all events in order."""
     active: list[BoardSpec] = []
     for mode, boards in lists:
         active = [] if mode == "replace" else active
@@ -55,11 +55,11 @@ def active_boards(lists: Iterable[tuple[Mode, Sequence[BoardSpec]]]) -> list[Boa
 
 
 def next_board(active: Sequence[BoardSpec], used: Sequence[BoardSpec]) -> BoardSpec:
-    """Return the least recently used type; unused ones come first, in list order.
+    """Return the least recently used board type; unused ones come first, in list order.
 
-    `used` has the board of each round of the group, the earliest first.
+    `used` contains the board of each round of the group, the earliest first.
     """
-    # By identity, as their options make board types unhashable.
+    # Compared by identity, as their options make board types unhashable.
     last = {id(board): -1 for board in active}
     for number, earlier in enumerate(used):
         last |= {id(board): number for board in active if board == earlier}
@@ -70,7 +70,7 @@ EventKind: TypeAlias = Literal["start", "boards", "pause", "resume", "final", "e
 Phase: TypeAlias = Literal["waiting", "running", "paused", "closing", "over"]
 
 STOPS: Final[frozenset[EventKind]] = frozenset({"pause", "resume"})
-"""Events that stop a group, or let it continue, at once."""
+"""Events that stop a group, or let it continue, immediately."""
 
 PASSED_BY: Final[frozenset[EventKind]] = STOPS | {"note"}
 """Events that are applied even while a final waits for earlier rounds."""
@@ -82,14 +82,14 @@ class GroupEvent:
 
     kind: EventKind
     applied: bool = True
-    """False while a final waits for earlier rounds."""
+    """False while a final waits for earlier rounds to be closed."""
 
 
 def due_now(kinds: Sequence[EventKind], *, is_final_ready: bool) -> int | None:
-    """Return the index of the event to apply next, among those due and not applied, or None.
+    """Return the index of the next event to apply, among those due and not yet applied, or None.
 
-    A final waits until the earlier rounds are closed, and holds back all later events except those
-    in PASSED_BY.
+    A final waits until the earlier rounds are closed, and delays all later events except those in
+    PASSED_BY.
     """
     is_waiting = False
     for index, kind in enumerate(kinds):
@@ -104,8 +104,8 @@ def due_now(kinds: Sequence[EventKind], *, is_final_ready: bool) -> int | None:
 def phase(events: Iterable[GroupEvent], *, is_final: bool, is_open: bool) -> Phase:
     """Return the phase of a group, given its events in order.
 
-    `is_final`: it is the group of the final; `is_open`: it has an open round. While a final waits,
-    the other groups finish their last round.
+    `is_final` means that it is the group of the final, `is_open` that it has an open round. While a
+    final waits, the other groups finish their last round.
     """
     has_begun = has_ended = is_paused = False
     for event in events:
@@ -127,7 +127,7 @@ def phase(events: Iterable[GroupEvent], *, is_final: bool, is_open: bool) -> Pha
 
 
 class Ordered(Hashable, Protocol):
-    """An entry; draws start from sorted entries, so they do not depend on input order."""
+    """An entry; random draws start from sorted entries, so they do not depend on input order."""
 
     def __lt__(self, other: Any, /) -> bool:
         """Return whether this entry comes first."""
@@ -142,17 +142,18 @@ def derived_seed(bits: int, seed: int, *parts: int | str) -> int:
 
 
 def pairs(entries: Iterable[T], seed: int) -> list[tuple[T, T]]:
-    """Return the matches of a round in which every two meet once; the first mover comes first.
+    """Return the matches of a round in which all entries meet once; the first mover comes first.
 
     The rows of the circle method are shuffled, and so are the matches within each row, to spread
-    each entry's matches evenly over the round. Fewer than two entries play no match.
+    each entry's matches evenly over the round. With fewer than two entries there are no matches.
 
     >>> pairs(["ann", "bob", "cy"], seed=1)
     [('ann', 'bob'), ('cy', 'bob'), ('cy', 'ann')]
     """
-    # A prefix for each purpose: draws for pairs and seats with the same seed are independent.
+    # Each purpose has its own prefix, so that draws for pairs and seats with the same seed are
+    # independent.
     rng = Random(f"pairs {seed}")
-    # Sorted before it is shuffled: the plan must not depend on the order of rows in a database.
+    # Sorted before shuffling: the plan must not depend on the order of database rows.
     order = shuffled(sorted(entries), rng)
     if len(order) < 2:
         return []
@@ -164,7 +165,7 @@ def pairs(entries: Iterable[T], seed: int) -> list[tuple[T, T]]:
 
 
 def seats(entries: Iterable[T], seed: int) -> tuple[T, ...]:
-    """Return the seating of a match of all entries."""
+    """Return all entries in random seat order, for a match between all of them."""
     return tuple(shuffled(sorted(entries), Random(f"seats {seed}")))
 
 
@@ -179,10 +180,10 @@ def shuffled(values: Iterable[Item], rng: Random) -> list[Item]:
 
 
 TieBreak: TypeAlias = Literal["battles", "scores", "meetings", "lot"]
-"""What puts an entry before another with equal points."""
+"""What ranks an entry above another with equal points."""
 
 FIGURES: Final[tuple[TieBreak | None, ...]] = (None, "battles", "scores")
-"""What each figure of `EntryTotals.key` decides; the points are no tie-break."""
+"""The tie-break behind each value of `EntryTotals.key`; the points are no tie-break."""
 
 
 @dataclass(frozen=True)
@@ -196,14 +197,14 @@ class EntryTotals(Generic[T]):
 
     @property
     def key(self) -> tuple[float, int, float]:
-        """The figures that are compared first, higher is better."""
+        """The values compared first, in this order; higher is better."""
         return self.points, self.games_diff, self.score_diff
 
 
 def final_order(
     totals: Iterable[EntryTotals[T]], head_to_head: Mapping[tuple[T, T], float], seed: int
 ) -> list[T]:
-    """Return entries in the order of prizes and of the final.
+    """Return entries in the order that decides prizes and the final.
 
     Ties on points are broken by games won minus lost, then by scores, then by the points among the
     tied (`head_to_head`: of the first against the second), and finally by a lot drawn from the
@@ -219,13 +220,13 @@ class Ranked(Generic[T]):
     entry: T
     totals: EntryTotals[T]
     ahead_by: TieBreak | None
-    """What puts it before the next one; None if that is points, and for the last."""
+    """What ranks it above the next one; None if that is points, and for the last entry."""
 
 
 def final_table(
     totals: Iterable[EntryTotals[T]], head_to_head: Mapping[tuple[T, T], float], seed: int
 ) -> list[Ranked[T]]:
-    """Return the final order, with what separated entries of equal points.
+    """Return the final order, with the tie-break that separated entries of equal points.
 
     >>> ann, bob = EntryTotals("ann", 9, games_diff=1), EntryTotals("bob", 9, games_diff=2)
     >>> [(row.entry, row.ahead_by) for row in final_table([ann, bob], {}, seed=1)]
@@ -248,7 +249,7 @@ def final_table(
 
 
 def tie_break(one: EntryTotals[T], other: EntryTotals[T]) -> TieBreak | None:
-    """Return what puts an entry before the next one, if not a lot."""
+    """Return the tie-break that ranks an entry above the next one, unless that was a lot."""
     figures = zip(FIGURES, one.key, other.key, strict=True)
     return next((name for name, mine, its in figures if mine != its), "meetings")
 
@@ -256,9 +257,9 @@ def tie_break(one: EntryTotals[T], other: EntryTotals[T]) -> TieBreak | None:
 def untied(
     tied: Sequence[T], head_to_head: Mapping[tuple[T, T], float], seed: int
 ) -> Iterator[list[T]]:
-    """Yield tied entries by the points among them, repeatedly for those that stay tied.
+    """Yield tied entries by the points among them, recursively for those that stay tied.
 
-    Inseparable entries are in one list, in the order of a lot.
+    Inseparable entries are yielded as one list, in an order drawn by lot.
     """
     points = {
         entry: sum(head_to_head.get((entry, other), 0) for other in tied if other != entry)
@@ -267,7 +268,7 @@ def untied(
     ordered = sorted(tied, key=points.__getitem__, reverse=True)
     parts = [list(part) for _, part in groupby(ordered, points.__getitem__)]
     if len(parts) == 1:
-        # The points among them separate nobody any more: only a lot is left.
+        # The points among them no longer separate any entries: only a lot is left.
         yield list(shuffled(sorted(tied), Random(f"lot {seed}")))
         return
     for part in parts:
@@ -293,7 +294,7 @@ def positions(totals: Mapping[T, float], competing: Collection[T]) -> dict[T, in
 
 Outcome: TypeAlias = Literal["won", "drawn", "lost"]
 EvenGames: TypeAlias = Literal["none", "score"]
-"""What decides a match with equally many games won: nothing, or the sum of scores."""
+"""The tie-break of a match with equal games won: none, or the sum of scores."""
 
 POINTS: Final[Mapping[str, int]] = {
     "win_higher": 4,
@@ -301,12 +302,12 @@ POINTS: Final[Mapping[str, int]] = {
     "draw_higher": 1,
     "draw_lower": 0,
 }
-"""The default points of a result; opponents on the same position count as lower."""
+"""The default points of a result; opponents at the same position count as lower."""
 
 
 @dataclass(frozen=True, slots=True)
 class GameResult:
-    """How one game of a match ended: ranks and scores by seat."""
+    """How one game of a match ended, with ranks and scores by seat."""
 
     ranks: Sequence[int | None]
     scores: Sequence[float | None]
@@ -319,13 +320,13 @@ class GameResult:
 
 @dataclass(frozen=True, slots=True)
 class PairResult:
-    """The result of a match between two of its seats, seen from one of them."""
+    """The result of a match between two seats, from the point of view of one of them."""
 
     won: int
     """Games won."""
     lost: int
     score: float
-    """Sum over the games."""
+    """Sum over all games."""
     against: float
     tiebreak: EvenGames = "none"
 
@@ -338,12 +339,12 @@ class PairResult:
         return outcome_of(lead)
 
     def __str__(self) -> str:
-        """Return it in the form `2:0`."""
+        """Return the games won and lost in the form `2:0`."""
         return f"{self.won}:{self.lost}"
 
 
 def outcome_of(lead: float) -> Outcome:
-    """Return the outcome for a lead."""
+    """Return the outcome for a lead: positive, zero or negative."""
     return "won" if lead > 0 else "lost" if lead < 0 else "drawn"
 
 
@@ -363,10 +364,10 @@ def result(
 
 @dataclass(frozen=True, slots=True)
 class Scoring:
-    """How results become points."""
+    """The rules for converting results into points."""
 
     points: Mapping[str, int]
-    """Points by the keys of POINTS."""
+    """Points by key, as in POINTS."""
     factor: int = 1
     tiebreak: EvenGames = "none"
 
@@ -375,7 +376,7 @@ class Scoring:
         if outcome == "lost":
             return 0
         result = "win" if outcome == "won" else "draw"
-        # Positions count from 1, so the smaller number is the higher place.
+        # Positions count from 1, so the smaller number is the higher position.
         side = "higher" if opponent < position else "lower"
         return self.points[f"{result}_{side}"] * self.factor
 
@@ -391,10 +392,10 @@ class Tally:
     games_diff: int = 0
     """Games won minus games lost."""
     score_diff: float = 0
-    """Own scores minus those of the opponents."""
+    """Own scores minus the opponents' scores."""
 
     def plus(self, other: Tally) -> Tally:
-        """Return the sums of both."""
+        """Return the sum of both tallies."""
         return Tally(
             self.points + other.points,
             self.won + other.won,
@@ -406,13 +407,13 @@ class Tally:
 
 
 Crosstable: TypeAlias = Mapping[tuple[T, T], Tally]
-"""The tally of each entry against each other one."""
+"""The tally of each entry against each other entry."""
 
 
 def tally(
     games: Sequence[GameResult], seat: int, other: int, positions: Sequence[int], scoring: Scoring
 ) -> Tally:
-    """Return the tally of a match for one seat against another; `positions` are by seat."""
+    """Return the tally of a match for one seat against another; `positions` are indexed by seat."""
     match = result(games, seat, other, scoring.tiebreak)
     outcome = match.outcome
     return Tally(
@@ -427,7 +428,7 @@ def tally(
 
 @dataclass(frozen=True)
 class PlayedMatch(Generic[T]):
-    """A match that counts: its entries by seat, and how its games ended."""
+    """A match that counts, with its entries by seat and its games' results."""
 
     entries: tuple[T, ...]
     games: tuple[GameResult, ...]
@@ -436,7 +437,7 @@ class PlayedMatch(Generic[T]):
 def crosstable(
     matches: Iterable[PlayedMatch[T]], positions: Mapping[T, int], scoring: Scoring
 ) -> Crosstable[T]:
-    """Return the tally of each entry against each other in the matches of a round.
+    """Return the tally of each entry against each other entry in a round's matches.
 
     `positions` are those at the start of the round.
     """
@@ -450,7 +451,7 @@ def crosstable(
 
 
 def summed(table: Crosstable[T]) -> dict[T, Tally]:
-    """Return the tally of each entry against all others."""
+    """Return each entry's tally against all others together."""
     sums: dict[T, Tally] = {}
     for (entry, _), met in table.items():
         sums[entry] = sums.get(entry, Tally()).plus(met)
@@ -460,7 +461,7 @@ def summed(table: Crosstable[T]) -> dict[T, Tally]:
 def match_points(
     games: Sequence[GameResult], positions: Sequence[int], scoring: Scoring
 ) -> tuple[int, ...]:
-    """Return the points of a match by seat; `positions` are by seat too."""
+    """Return the points of a match by seat; `positions` are indexed by seat too."""
     seats = tuple(range(len(positions)))
     sums = summed(
         crosstable([PlayedMatch(seats, tuple(games))], dict(enumerate(positions)), scoring)
@@ -477,10 +478,10 @@ MOST_ROUNDS: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class Ladder(Contest):
-    """Rounds in which every two teams meet, played one after the other.
+    """Rounds in which all teams meet each other, played one after the other.
 
-    A win over a team that stands higher at the start of the round is worth more (`POINTS`). In the
-    end no two teams share a place; for how, see `final_order`.
+    A win over a team that ranks higher at the start of the round is worth more (`POINTS`). In the
+    final order no two teams share a rank; for the tie-breaks, see `final_order`.
 
     >>> ladder = Ladder(("ann", "bob", "cy"), seed=1, number=2)
     >>> [fixture.players for fixtures in ladder.rounds({}) for fixture in fixtures]
@@ -492,7 +493,7 @@ class Ladder(Contest):
     teams: tuple[str, ...]
     seed: int
     number: int = USUAL_ROUNDS
-    """Number of rounds."""
+    """The number of rounds."""
 
     def __post_init__(self) -> None:
         """Raise UsageError for invalid teams or an invalid number of rounds."""
@@ -501,7 +502,7 @@ class Ladder(Contest):
             raise UsageError(f"a ladder has 1 to {MOST_ROUNDS} rounds, not {self.number}")
 
     def rounds(self, results: Results) -> Iterator[Round]:
-        """Yield the fixtures of each ladder round, up to the first unfinished one."""
+        """Yield the fixtures of each ladder round, up to and including the first unfinished one."""
         for number in range(1, self.number + 1):
             rows = self.fixtures(number)
             yield from rows
@@ -509,7 +510,7 @@ class Ladder(Contest):
                 return
 
     def fixtures(self, number: int) -> tuple[Round, ...]:
-        """Return the fixtures of a ladder round, in rows in which nobody plays twice."""
+        """Return the fixtures of a ladder round, in rows in which no team plays twice."""
         return fixtures_of(self.teams, self.seed, number)
 
     def expected(self, results: Results) -> int:
@@ -517,7 +518,7 @@ class Ladder(Contest):
         return self.number * len(self.teams) * (len(self.teams) - 1) // 2
 
     def crosstable(self, results: Results) -> Crosstable[str]:
-        """Return the tally of each team against each other in all matches so far."""
+        """Return each team's tally against each other team in all matches so far."""
         sums: dict[tuple[str, str], Tally] = {}
         for number in range(1, self.number + 1):
             places = positions(self.points(sums), self.teams)
@@ -536,7 +537,7 @@ class Ladder(Contest):
         return {team: tallies.get(team, Tally()).points for team in self.teams}
 
     def standings(self, results: Results) -> tuple[StageTable, ...]:
-        """Return the only table, by points."""
+        """Return the only table, sorted by points."""
         sums = self.crosstable(results)
         points = self.points(sums)
         done = len(results) >= self.expected(results)
@@ -559,13 +560,13 @@ SCORING: Final = Scoring(POINTS)
 
 
 def stage(number: int) -> str:
-    """Return the name of a round; each is a stage, to give its matches seeds of their own."""
+    """Return the name of a round; each is a stage, so that its matches have their own seeds."""
     return f"round {number}"
 
 
 @lru_cache(maxsize=64)
 def fixtures_of(teams: tuple[str, ...], seed: int, number: int) -> tuple[Round, ...]:
-    """Return the fixtures of a ladder round, in rows in which nobody plays twice."""
+    """Return the fixtures of a ladder round, in rows in which no team plays twice."""
     planned = pairs(teams, derived_seed(53, seed, LADDER, number))
     width = len(teams) // 2
     rows = [planned[start : start + width] for start in range(0, len(planned), width)]
@@ -576,7 +577,7 @@ def fixtures_of(teams: tuple[str, ...], seed: int, number: int) -> tuple[Round, 
 
 
 def by_points(points: dict[str, int]) -> Order:
-    """Order teams by points, grouping equal ones."""
+    """Rank teams by points, grouping those with equal points."""
     best_first = sorted(set(points.values()), reverse=True)
     return tuple(
         tuple(sorted(team for team, total in points.items() if total == worth))

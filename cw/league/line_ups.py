@@ -1,8 +1,8 @@
-"""Free-for-all: matches of many players, who plays in which, and in which seat.
+"""Free-for-all: who plays in which match of three or more players, and in which seat.
 
-The line-ups of a round are drawn from the seed. Teams that have played less come first, so nobody
-is ever more than one match ahead; a match is filled with the teams that have met its players least.
-In every n matches of n players that a team plays, it has each seat once.
+The line-ups of a round are drawn from the seed. Teams that have played less come first, so no team
+is ever more than one match ahead; a match is filled with the teams that have met its players least
+often. In every n matches of n players, a team has each seat once.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ from cw.league.schedule import check_teams
 FREE_FOR_ALL: Final = "free-for-all"
 
 USUAL_ROUNDS: Final = 10
-"""The default number of rounds, or the number of players per match if that is less."""
+"""The default number of rounds; fewer if a match has fewer players than this."""
 
 MOST_ROUNDS: Final = 1000
 
 TEAMS_DRAWN: Final = 200
-"""Divided by the number of teams, how often a round is drawn, to choose the draw with the fewest
-repeated meetings.
+"""How often a round is drawn, multiplied by the number of teams.
 
-With many teams one draw will do: there are enough that have not met.
+The draw with the fewest repeated meetings is used. With many teams, a single draw is enough: plenty
+of them have not met.
 """
 
 LineUp: TypeAlias = tuple[str, ...]
 Node: TypeAlias = int | tuple[str, int]
-"""A match by its number, or a block of consecutive matches of a team, one for each seat."""
+"""A match, by its number, or a team's block of consecutive matches, one for each seat."""
 
 
 def check_line_ups(teams: Sequence[str], players: int, rounds: int) -> None:
-    """Raise UsageError unless this many teams can play matches of this many players."""
+    """Raise UsageError unless these teams can play this many rounds of matches of this size."""
     check_teams(teams)
     if not 3 <= players <= len(teams):
         raise UsageError(
@@ -101,12 +101,12 @@ def drawn_round(
 
 
 def pairs_of(line_ups: Iterable[LineUp]) -> Iterator[tuple[str, ...]]:
-    """Yield each two teams that meet, in both orders."""
+    """Yield each pair of teams that meet, in both orders."""
     return chain.from_iterable(permutations(line_up, 2) for line_up in line_ups)
 
 
 def next_line_up(waiting: list[str], players: int, met: Counter[tuple[str, ...]]) -> LineUp:
-    """Take the first waiting team, then those who have met the chosen players least."""
+    """Take the first waiting team, then those that have met the chosen ones least often."""
     if len(waiting) == players:
         line_up, waiting[:] = tuple(waiting), []
         return line_up
@@ -122,7 +122,7 @@ def next_line_up(waiting: list[str], players: int, met: Counter[tuple[str, ...]]
 
 
 def seated(line_ups: Sequence[LineUp], players: int) -> list[LineUp]:
-    """Seat the players of each match; nobody repeats a seat before having had all others."""
+    """Seat the players of each match; no team repeats a seat before having had all others."""
     plan = SeatPlan(players)
     begun: Counter[str] = Counter()
     for number, line_up in enumerate(line_ups):
@@ -133,14 +133,14 @@ def seated(line_ups: Sequence[LineUp], players: int) -> list[LineUp]:
 
 
 class SeatPlan:
-    """Who sits where: an edge colouring of matches and teams, whose colours are the seats.
+    """Assigns seats by colouring the edges between matches and teams; the colours are the seats.
 
     A bipartite graph needs no more colours than the maximum degree of a node (König's line
     colouring theorem), which here is the number of seats of a match.
     """
 
     def __init__(self, seats: int) -> None:
-        """Create a plan with nobody seated."""
+        """Create an empty plan."""
         self._seats = seats
         self._ends: dict[Node, dict[int, Node]] = defaultdict(dict)
 
@@ -161,7 +161,7 @@ class SeatPlan:
         return next(seat for seat in range(self._seats) if seat not in self._ends[node])
 
     def _swap(self, start: Node, seat: int, other: int) -> None:
-        """Exchange two seats along the alternating path that starts at a node with `seat`."""
+        """Swap two seats along the alternating path that starts at a node with `seat`."""
         path, sought = [start], seat
         while (node := self._ends[path[-1]].get(sought)) is not None:
             path.append(node)

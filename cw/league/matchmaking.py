@@ -1,4 +1,4 @@
-"""Who plays whom in rated matches: bots of similar strength, taking turns."""
+"""Matchmaking for rated matches: bots take turns, and meet opponents of similar strength."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ HEALTHY: Final = 3600.0
 """Seconds for which a health check stays valid."""
 
 CRASHES: Final = 3
-"""Consecutive matches with a crash after which a bot rests."""
+"""Number of consecutive matches with a crash after which a bot must rest."""
 
 CRASH_REST: Final = 1800.0
-"""Seconds of that rest."""
+"""Duration of that rest, in seconds."""
 
 SHAPE: Final = log(5) / log(16)
-"""Shape of the Pareto distribution that puts four of five opponents within 16 ranks."""
+"""Shape of the Pareto distribution that places four of five opponents within 16 ranks."""
 
 LEAST: Final = 2.0**-53
-"""The smallest number above 0 that can be drawn."""
+"""The smallest positive number that can be drawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Candidate:
     """None if it has never played."""
     games_24h: int
     games: Mapping[int, int]
-    """Matches by number of players; missing ones are 0."""
+    """Matches played, by number of players; a missing key means 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Pairing:
 
     seed_bot: str
     slots: tuple[str, ...]
-    """The ids of the bots."""
+    """The ids of the bots, in seat order."""
     map_id: str | None
 
 
@@ -62,7 +62,7 @@ def eligible(  # noqa: PLR0913 - as many things decide
     last_match_at: float | None,
     rest: float = 0.0,
 ) -> bool:
-    """Return whether a bot may be sent into a match now."""
+    """Return whether a bot may be scheduled for a match now."""
     if status != "ACTIVE" or playing or healthy_at is None or now - healthy_at > HEALTHY:
         return False
     if last_match_at is None:
@@ -72,9 +72,9 @@ def eligible(  # noqa: PLR0913 - as many things decide
 
 
 def seed_bot(pool: Collection[Candidate], *, house: bool = False) -> Candidate | None:
-    """Return the bot whose turn it is, with the least recent last match, or None.
+    """Return the bot whose turn it is, the one with the least recent last match, or None.
 
-    House bots are only opponents, unless `house` says otherwise.
+    House bots serve only as opponents, unless `house` is true.
     """
     asking = (candidate for candidate in pool if house or candidate.owner is not None)
     return min(
@@ -85,14 +85,14 @@ def seed_bot(pool: Collection[Candidate], *, house: bool = False) -> Candidate |
 
 
 def longest_ago(moment: float | None) -> float:
-    """Return a sort key: never comes first, then the least recent."""
+    """Return a sort key: bots without a match come first, then the least recent ones."""
     return float("-inf") if moment is None else moment
 
 
 def distance(u: float) -> int:
-    """Return how many ranks away an opponent may be, for a number drawn from (0, 1]."""
-    # Inverse transform sampling of a Pareto distribution: mostly neighbours, now and then somebody
-    # far away, so that ratings stay connected.
+    """Return the maximum rank distance of an opponent, for a number drawn from (0, 1]."""
+    # Inverse transform sampling of a Pareto distribution: mostly neighbours, occasionally a bot far
+    # away, so that ratings stay connected.
     ranks: float = max(u, LEAST) ** (-1 / SHAPE)
     return floor(ranks)
 
@@ -105,7 +105,7 @@ def pair(
     *,
     same_owner: bool = False,
 ) -> Pairing | None:
-    """Return the next match of a pool, or None if none can be filled.
+    """Return the next match of a pool, or None if no match can be filled.
 
     `met` has the time when the seed bot met each opponent; `maps` has, for each number of players,
     the maps with the times of their last use, or None if the game has none. Two bots of one owner
@@ -120,18 +120,19 @@ def pair(
 
 
 class Pool:
-    """Bots that are ready to play, sorted as needed; the pool only shrinks.
+    """Bots that are ready to play, indexed for matchmaking; bots can only be removed.
 
-    Many matches are made from one pool: each is found without looking at all remaining bots.
+    Many matches are made from one pool, so finding each of them must not involve a scan of all
+    remaining bots.
     """
 
     def __init__(self, pool: Collection[Candidate], *, same_owner: bool = False) -> None:
-        """Fill the pool; the bots may be in any order."""
+        """Create a pool; the bots may be in any order."""
         self._same_owner = same_owner
         self._there = {candidate.bot_id: candidate for candidate in pool}
         self._places = sorted(map(place_of, pool))
         self._waiting: dict[bool, list[tuple[float, str]]] = {True: [], False: []}
-        """By whether they are house bots; removed bots stay in it."""
+        """Heaps keyed by whether the bots are house bots; removed bots stay in them."""
         for candidate in pool:
             self._waiting[candidate.owner is None].append(
                 (longest_ago(candidate.last_match_at), candidate.bot_id)
@@ -154,7 +155,7 @@ class Pool:
             del self._owners[owner]
 
     def seed_bot(self, *, house: bool = False) -> Candidate | None:
-        """Return the bot whose turn it is, like the function `seed_bot`."""
+        """Return the bot whose turn it is; see the function `seed_bot`."""
         first = [
             self._longest_waiting(of_house) for of_house in ((False, True) if house else (False,))
         ]
@@ -175,12 +176,12 @@ class Pool:
         maps: Mapping[int, Sequence[tuple[str, float | None]] | None],
         rng: Random,
     ) -> Pairing | None:
-        """Return the next match of the seed bot `first`, like `pair`; nobody is removed."""
+        """Return the next match of the seed bot `first`, as `pair` does; no bot is removed."""
         players = format_of(first, maps, len(self._owners))
         if players is None:
             return None
         seats = [first, *self._opponents(first, players - 1, met, rng)]
-        # The bot whose turn it is must not always have the first seat.
+        # The bot whose turn it is must not always get the first seat.
         rng.shuffle(seats)
         ids = tuple(candidate.bot_id for candidate in seats)
         return Pairing(first.bot_id, ids, next_map(maps[players]))
@@ -188,15 +189,15 @@ class Pool:
     def _opponents(
         self, first: Candidate, number: int, met: Mapping[str, float], rng: Random
     ) -> list[Candidate]:
-        """Return opponents for a bot: near it by rating, and least recently met."""
+        """Return opponents for a bot: close in rating, and least recently met."""
         owners = {self._owner_of(first)}
         opponents: list[Candidate] = []
         while len(opponents) < number:
             reach = distance(1 - rng.random())
             near = self._near_to(first, reach, owners)
             while not near:
-                # Terminates: `format_of` chose a number of players for which enough owners are
-                # there.
+                # Terminates, because `format_of` chose a number of players for which there are
+                # enough owners.
                 reach *= 2
                 near = self._near_to(first, reach, owners)
             candidate = min(
@@ -214,7 +215,7 @@ class Pool:
     def _near_to(
         self, first: Candidate, reach: int, owners: Collection[tuple[str, str]]
     ) -> list[Candidate]:
-        """Return the bots within `reach` places of `first` that may still be chosen."""
+        """Return the bots within `reach` ranks of `first` that may still be chosen."""
         place = bisect_left(self._places, place_of(first))
         around = self._places[max(place - reach, 0) : place + reach + 1]
         candidates = (self._there[bot_id] for _, bot_id in around if bot_id != first.bot_id)
@@ -225,12 +226,12 @@ class Pool:
 
 
 def place_of(candidate: Candidate) -> tuple[float, str]:
-    """Return the sort key of a bot: the strongest first."""
+    """Return the key that sorts bots by rating, the strongest first."""
     return -candidate.shown_rating, candidate.bot_id
 
 
 def owner_of(candidate: Candidate, *, same_owner: bool) -> tuple[str, str]:
-    """Return a key that is equal for two bots that may not meet."""
+    """Return a key that is the same for bots that may not meet each other."""
     if same_owner or candidate.owner is None:
         return "bot", candidate.bot_id
     return "owner", candidate.owner
@@ -241,7 +242,7 @@ def format_of(
     maps: Mapping[int, Sequence[tuple[str, float | None]] | None],
     most: int,
 ) -> int | None:
-    """Return the number of players that a bot has played least, among the possible ones."""
+    """Return the number of players for which a bot has the fewest matches, or None."""
     filled = (
         players
         for players, choices in maps.items()

@@ -1,4 +1,4 @@
-"""Who meets whom: round-robin, Swiss and gauntlet, for two teams or more.
+"""Pairings for round-robin, Swiss and gauntlet contests of two or more teams.
 
 Each function yields rounds in order, as described in `cw.league.fixtures`. All but the single
 round-robin make every pair that meets play in both seats.
@@ -62,13 +62,13 @@ def circle_rounds(teams: int) -> int:
 
 
 def circle_round(teams: int, number: int) -> Iterator[tuple[int, int]]:
-    """Pair teams by the circle method, the round counted from 0; the first seat comes first.
+    """Pair teams by the circle method, with rounds counted from 0; the first seat is listed first.
 
     An odd number of teams is placed on a circle and folded about one of them, which rests. With an
-    even number the last team stands apart and meets the one that would rest.
+    even number the last team is outside the circle and meets the one that would rest.
     """
     places = circle_rounds(teams)
-    # Steps of half the circle, as in Berger's tables, make a team change sides in every round.
+    # Steps of half the circle, as in Berger's tables, make a team change seats in every round.
     middle = number * (places // 2 + 1) % places
     if teams % 2 == 0:
         yield (teams - 1, middle) if number % 2 else (middle, teams - 1)
@@ -96,11 +96,12 @@ def default_swiss_rounds(teams: int) -> int:
 def swiss(
     teams: Sequence[str], results: Results, meetings: int | None = None, stage: str = "swiss"
 ) -> Iterator[Round]:
-    """Pair teams of similar success in both seats, nobody twice; teams come by strength, or drawn.
+    """Pair teams of similar success, in both seats; no two teams meet twice.
 
-    Each meeting takes two rounds, one for each seat. With an odd number of teams one rests, each at
-    most once; a rest counts as two wins. Raises UsageError for more meetings than half the teams:
-    up to there a pairing without repetition always exists.
+    `teams` is in order of strength, or drawn. Each meeting takes two rounds, one for each seat.
+    With an odd number of teams one rests, each at most once; a rest counts as two wins. Raises
+    UsageError for more meetings than half the teams: up to there a pairing without repetition
+    always exists.
 
     >>> first, second = swiss(["ann", "bob", "cy", "dan"], results={})
     >>> [fixture.players for fixture in first]
@@ -122,7 +123,7 @@ def swiss(
         rounds = list(both_seats(stage, None, 2 * meeting + 1, playing))
         yield from rounds
         legs = list(chain.from_iterable(rounds))
-        # Later pairings depend on this round, so stop until it is played.
+        # Later pairings depend on this round's results, so stop until it has been played.
         if any(leg not in results for leg in legs):
             return
         for team, record in tally(results[leg] for leg in legs).items():
@@ -142,10 +143,10 @@ def swiss_pairs(
 ) -> list[tuple[str, str]]:
     """Pair teams that have not met, in score groups, each top half against its bottom half.
 
-    A team without an opponent in its group meets the best of the next one; REST goes to the last
-    team that has not had it yet.
+    A team without an opponent in its group meets the best team of the next group; REST goes to the
+    last team that has not had it yet.
     """
-    # Sorting is stable: within a score group the given order stays.
+    # Sorting is stable: the given order is kept within a score group.
     unpaired = sorted(teams, key=lambda team: -points[team]) + [REST] * (len(teams) % 2)
     scores = {**points, REST: -1}
     pairs: list[tuple[str, str]] = []
@@ -163,10 +164,10 @@ def swiss_pairs(
 
 
 def by_preference(score: Fraction | int, below: Sequence[Fraction | int]) -> Iterator[int]:
-    """Yield the indexes of a team's opponents below it, the most preferred first, given all scores.
+    """Yield the indexes of possible opponents below a team, the preferred ones first.
 
-    First its counterpart in the bottom half of the score group and those after it, then those
-    before it, then the groups below from the top.
+    The order is: its counterpart in the bottom half of the score group and those after it, then
+    those before it, then the lower groups from the top. All teams' scores are given.
     """
     group = below.count(score)
     counterpart = max(0, (group + 1) // 2 - 1)
@@ -180,9 +181,9 @@ def repaired(
 ) -> list[tuple[str, str]]:
     """Pair the teams left over: each two of them split up the last possible pair.
 
-    One exists as long as nobody has met half the others (the argument of Dirac's theorem): the
+    One exists as long as no team has met half the others (the argument of Dirac's theorem): the
     teams left over have all met each other, so two of them can together meet more teams than are in
-    pairs, and in some pair both can be met.
+    pairs, and there is a pair whose two teams they can both meet.
     """
     for a, b in zip(left[::2], left[1::2], strict=True):
         exchanges = (
@@ -190,7 +191,7 @@ def repaired(
             for place in reversed(range(len(pairs)))
             for x, y in (pairs[place], pairs[place][::-1])
         )
-        # Cannot fail: `swiss` refuses more meetings than half the teams.
+        # This cannot fail, as `swiss` refuses more meetings than half the teams.
         place, new = next(e for e in exchanges if met.isdisjoint(map(frozenset, e[1])))
         pairs[place : place + 1] = new
     return pairs

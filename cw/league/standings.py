@@ -1,4 +1,4 @@
-"""Standings: who won how often, by how much, and how reliable that is.
+"""Standings of contests: wins, score ratio, and confidence intervals of win rates.
 
 Every match counts between each two of its players: the better-ranked one has won, and equal ranks
 are a draw, which counts as half a win. A match of two players is one such comparison, a match of n
@@ -6,12 +6,12 @@ players is n - 1 of them for each player. A score counts for its player, and the
 others count against it, once in each comparison.
 
 Teams are ranked by wins (or by win rate if some may have played more than others), then by the
-share of their own points in all points, then by the same two figures of the matches between those
+share of their own points in all points, then by the same two values for the matches between teams
 that are still equal. Teams that are equal after that share a rank here; `cw.league.tie_breaks`
 separates them where it matters.
 
 The comparisons of one match depend on each other, so the interval of a win rate uses the number of
-matches as its sample size, not that of comparisons.
+matches as its sample size, not the number of comparisons.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from cw.league.fixtures import Result
 from cw.league.strength_tests import Interval, difference, wilson
 
 POINTS_OF_A_REST: Final = 2
-"""Credit for a rest in a Swiss contest: the wins of a meeting."""
+"""Points credited for a rest in a Swiss contest: as many as for winning a meeting."""
 
 GROUP_BONUS: Final = (2, 1)
-"""Bonus points of the winner and the runner-up of a group."""
+"""Bonus points for the winner and the runner-up of a group."""
 
 OVERALL_BONUS: Final = (8, 5)
-"""Bonus points of the overall winner and runner-up, on top of those of the group."""
+"""Bonus points for the overall winner and runner-up, in addition to those of the group."""
 
 Order: TypeAlias = tuple[tuple[str, ...], ...]
-"""Teams, the best first; equal ones are grouped, sorted by name."""
+"""Teams, best first; equal ones form one group, sorted by name."""
 
 Exact: TypeAlias = int | Fraction
-"""A number whose sum does not depend on the order."""
+"""An exact number, whose sums do not depend on the order of the summands."""
 
 NO_RESTS: Final[Mapping[str, int]] = MappingProxyType({})
 
@@ -49,7 +49,7 @@ class Record:
     """A team's totals over its matches."""
 
     wins: int = 0
-    """Comparisons won; in matches of two players, matches."""
+    """Comparisons won; for two players, this is the number of matches won."""
     draws: int = 0
     losses: int = 0
     score_for: Exact = 0
@@ -58,7 +58,7 @@ class Record:
 
     @property
     def comparisons(self) -> int:
-        """Return how often the team was compared with another one."""
+        """Return how often the team was compared with another team."""
         return self.wins + self.draws + self.losses
 
     @property
@@ -68,7 +68,7 @@ class Record:
 
     @property
     def ratio(self) -> Fraction:
-        """Return the team's own points as a share of all; 0 if there are none."""
+        """Return the team's share of all points; 0 if there are none."""
         return Fraction(self.score_for, self.score_for + self.score_against or 1)
 
     @property
@@ -83,11 +83,11 @@ class Record:
 
     @property
     def interval(self) -> Interval | None:
-        """Return the 95 % interval of the win rate, or None before the first match."""
+        """Return the 95 % interval of the win rate; None before the first match."""
         return wilson(self.wins_in_matches, self.matches) if self.matches else None
 
     def plus(self, other: Record) -> Record:
-        """Return the sums of both."""
+        """Return the sum of both records."""
         return Record(
             self.wins + other.wins,
             self.draws + other.draws,
@@ -99,7 +99,7 @@ class Record:
 
 
 Merit: TypeAlias = Callable[[str, Record], Fraction]
-"""Returns the first figure by which teams are ranked, for a team and its record."""
+"""Returns the first value by which a team is ranked, given its name and its record."""
 
 
 def by_wins(_: str, record: Record) -> Fraction:
@@ -113,13 +113,13 @@ def by_win_rate(_: str, record: Record) -> Fraction:
 
 
 def with_rests(rests: Mapping[str, int]) -> Merit:
-    """Return a ranking by wins that counts each rest as two."""
+    """Return a ranking by wins that counts each rest as two wins."""
     return lambda team, record: record.points + POINTS_OF_A_REST * rests.get(team, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """A line of a table."""
+    """A row of a table."""
 
     rank: int
     """From 1; equal teams share it."""
@@ -128,11 +128,11 @@ class TableRow:
     rests: int = 0
     """Swiss meetings without an opponent, each worth two wins in the ranking."""
     points: int | None = None
-    """Points in a ladder, where they and not wins decide the rank."""
+    """Points in a ladder, where the rank depends on points instead of wins."""
 
 
 def tally(results: Iterable[Result], teams: Iterable[str] = ()) -> dict[str, Record]:
-    """Sum up matches by team, in the order of `teams`; others follow as they appear."""
+    """Sum up matches by team, in the order of `teams`; other teams follow as they appear."""
     records = defaultdict(Record, {team: Record() for team in teams})
     for result in results:
         for team, record in counted(result):
@@ -141,7 +141,7 @@ def tally(results: Iterable[Result], teams: Iterable[str] = ()) -> dict[str, Rec
 
 
 def counted(result: Result) -> Iterator[tuple[str, Record]]:
-    """Yield what a match adds to the record of each of its players."""
+    """Yield what a match adds to each player's record."""
     scores = [exact(score) for score in result.scores]
     total, others = sum(scores), len(scores) - 1
     for team, rank, score in zip(result.players, result.ranks, scores, strict=True):
@@ -154,14 +154,14 @@ def counted(result: Result) -> Iterator[tuple[str, Record]]:
 
 
 def exact(score: float) -> Exact:
-    """Return a score as a number whose sums do not depend on their order."""
+    """Return a score as an exact number, so that sums do not depend on the order."""
     return int(score) if score == int(score) else Fraction(score)
 
 
 def ranked(
     results: Iterable[Result], teams: Collection[str] | None = None, merit: Merit = by_wins
 ) -> Order:
-    """Order teams by merit, score ratio and head-to-head; None for all teams that played."""
+    """Rank teams by merit, score ratio and head-to-head; by default all teams that played."""
     played = list(results)
     records = tally(played, () if teams is None else teams)
     return tuple(
@@ -170,7 +170,7 @@ def ranked(
 
 
 def by_figures(records: Mapping[str, Record], merit: Merit = by_wins) -> Order:
-    """Order teams by merit and score ratio alone."""
+    """Rank teams by merit and score ratio only."""
     equal = defaultdict(list)
     for team, record in records.items():
         equal[merit(team, record), record.ratio].append(team)
@@ -178,16 +178,16 @@ def by_figures(records: Mapping[str, Record], merit: Merit = by_wins) -> Order:
 
 
 def head_to_head(equal: tuple[str, ...], results: Sequence[Result]) -> Order:
-    """Order equal teams by the matches between them, recursively for those that stay equal.
+    """Rank equal teams by the matches between them, recursively for those that stay equal.
 
-    In matches with other players, only the comparisons between these teams count.
+    Of matches with other players, only the comparisons between these teams count.
     """
     if len(equal) == 1:
         return (equal,)
     members = frozenset(equal)
     meetings = [result for result in results if len(members.intersection(result.players)) > 1]
-    # Recursive: a tie among three may become one among two, which is compared by their matches
-    # alone.
+    # Recursive, because a tie among three may become one among two, which is decided by their
+    # matches alone.
     between = [result.among(members) for result in meetings]
     order = by_figures(tally(between, equal))
     if len(order) == 1:
@@ -200,7 +200,7 @@ def table(
     order: Order | None = None,
     rests: Mapping[str, int] = NO_RESTS,
 ) -> tuple[TableRow, ...]:
-    """Return the lines of a table; an `order` must include all teams and replaces the default.
+    """Return the rows of a table; an `order` must include all teams and replaces the default.
 
     >>> for row in table([Result(("ann", "bob"), (2, 1), (20, 29))]):
     ...     print(row.rank, row.team, row.record.wins)
@@ -218,9 +218,9 @@ def table(
 
 
 def within_noise(better: Record, worse: Record) -> bool | None:
-    """Return whether the difference of two teams' win rates can be explained by chance.
+    """Return whether the difference between two teams' win rates can be explained by chance.
 
-    None if one of them has not played.
+    Return None if one of them has not played.
     """
     if not better.matches or not worse.matches:
         return None
@@ -236,13 +236,13 @@ class SeatAdvantage:
     matches: int
     """Number of matches with a winner."""
     interval: Interval
-    """Interval of the share of these matches that the first seat won."""
+    """Confidence interval for the share of these matches that the first seat won."""
     even: float
-    """The expected share without any advantage."""
+    """The share expected if no seat has an advantage."""
 
     @property
     def within_noise(self) -> bool:
-        """Return whether the figures are consistent with no advantage at all."""
+        """Return whether the values are consistent with no advantage at all."""
         return self.interval.low <= self.even <= self.interval.high
 
 
@@ -257,7 +257,7 @@ def seat_advantage(results: Iterable[Result]) -> SeatAdvantage | None:
 
 
 def bonus_points(groups: Iterable[Order], overall: Order) -> dict[str, int]:
-    """Return the bonus points of all teams that get some; shared ranks get none yet."""
+    """Return the bonus points of all teams that have any; shared ranks get none yet."""
     points: Counter[str] = Counter()
     for order, bonuses in [*((group, GROUP_BONUS) for group in groups), (overall, OVERALL_BONUS)]:
         for equal, bonus in zip(order, bonuses, strict=False):

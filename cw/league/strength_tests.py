@@ -1,4 +1,4 @@
-"""Sequential tests of whether a bot is stronger than another, intervals, and tuning steps (SPSA).
+"""Sequential tests of whether one bot is stronger than another, intervals, and SPSA tuning.
 
 A pair is the same seed from every seat; its score, from 0 to 1, is one observation. Matches of a
 pair may depend on each other in any way, since only the mean and the observed variance of its score
@@ -17,19 +17,19 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 REACH_DECAY: Final = 0.101
 GAIN_DECAY: Final = 0.602
-"""Exponents by which the reach of a trial and the gain shrink, as recommended by Spall."""
+"""Exponents of the decay of a trial's reach and of the gain, as recommended by Spall."""
 
 STABLE: Final = 0.1
-"""Share of all steps in which the gain hardly shrinks."""
+"""Fraction of all steps during which the gain hardly shrinks."""
 
 LEAST_REACH: Final = 0.5
-"""Minimum reach of an integer, so that both sides of a trial always differ by one."""
+"""Minimum reach for an integer, so that the two sides of a trial always differ by at least one."""
 
 SETTLED: Final = 0.5
-"""Share of the steps, the last ones, whose mean is the result: single points scatter."""
+"""Fraction of the steps, at the end, whose mean is the result: single points scatter."""
 
 Point: TypeAlias = Mapping[str, float]
-"""The value of each number, by name."""
+"""The value of each tuned number, by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,27 +41,27 @@ class Tunable:
     low: float
     high: float
     step: float
-    """How far the first trial moves it from its value, and at most its result."""
+    """How far the first trial moves it from its value, and the most that its result can move it."""
     whole: bool = False
-    """Whether the bot gets only integers."""
+    """Whether the bot receives only integers."""
 
     def clipped(self, value: float) -> float:
-        """Return the nearest value within the bounds."""
+        """Return the nearest value within its range."""
         return min(self.high, max(self.low, value))
 
     def played(self, value: float) -> float:
-        """Return the nearest value that the bot can receive; a half is rounded up."""
+        """Return the nearest value that the bot can receive; halves are rounded up."""
         return self.clipped(math.floor(value + 0.5) if self.whole else value)
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """Two bots that play each other, with the numbers on each side of a point."""
+    """Two bots that play each other, with values on opposite sides of a point."""
 
     plus: Point
     minus: Point
     signs: Mapping[str, int]
-    """1 if a number is above its value in `plus`, -1 if below."""
+    """1 for a number whose value is higher in `plus`, -1 if it is lower."""
 
 
 def start_of(numbers: Sequence[Tunable]) -> dict[str, float]:
@@ -70,7 +70,7 @@ def start_of(numbers: Sequence[Tunable]) -> dict[str, float]:
 
 
 def trial(numbers: Sequence[Tunable], point: Point, step: int, seed: int) -> Trial:
-    """Return the players of a step, counted from 1; lots are drawn from the seed and the step.
+    """Return the two bots of a step, counted from 1; signs are drawn from the seed and the step.
 
     >>> depth = Tunable("depth", start=4, low=1, high=9, step=2, whole=True)
     >>> both = trial([depth], {"depth": 4.0}, step=1, seed=7)
@@ -94,7 +94,7 @@ def reach(number: Tunable, step: int) -> float:
 
 
 def gain(step: int, steps: int) -> float:
-    """Return the share of a number's `step` by which a trial moves it if one side wins all."""
+    """Return the fraction of a number's `step` by which a trial moves it if one side wins all."""
     stable = STABLE * steps
     return math.pow((stable + 1) / (stable + step), GAIN_DECAY) * math.pow(step, REACH_DECAY)
 
@@ -102,7 +102,7 @@ def gain(step: int, steps: int) -> float:
 def moved(
     numbers: Sequence[Tunable], point: Point, signs: Mapping[str, int], score: float, share: float
 ) -> dict[str, float]:
-    """Return the point after a trial with this score of `plus`, from 0 to 1.
+    """Return the point after a trial in which `plus` scored this much, from 0 to 1.
 
     `share` is the `gain` of the step.
     """
@@ -116,7 +116,7 @@ def moved(
 
 
 def settled(numbers: Sequence[Tunable], points: Sequence[Point]) -> dict[str, float]:
-    """Return the result: the bot's values for the mean of the last points, at least one."""
+    """Return the tuned values: those that the bot receives for the mean of the last points."""
     last = points[-max(1, round(len(points) * SETTLED)) :]
     return {
         number.name: number.played(fmean(point[number.name] for point in last))
@@ -129,14 +129,14 @@ Z_95: Final = 1.959963984540054
 
 
 class Interval(NamedTuple):
-    """An interval of shares, each from 0 to 1."""
+    """A confidence interval for a value from 0 to 1."""
 
     low: float
     high: float
 
 
 def wilson(wins: float, matches: int, z: float = Z_95) -> Interval:
-    """Return the Wilson score interval of a win rate, for 95 % unless z says otherwise.
+    """Return the Wilson score interval of a win rate; by default, with 95 % confidence.
 
     A draw counts as half a win. Raises ValueError unless 0 <= wins <= matches and there was a
     match.
@@ -148,17 +148,18 @@ def wilson(wins: float, matches: int, z: float = Z_95) -> Interval:
     if matches < 1 or not 0 <= wins <= matches:
         raise ValueError(f"{wins} wins in {matches} matches are impossible")
     rate = wins / matches
-    # Wilson (1927), not the normal interval: it is sound at 0 and at all wins, and for few matches.
+    # Wilson (1927), not the normal interval: it is valid even for 0 or all wins, and for few
+    # matches.
     spread = z * z / matches
     middle = rate + spread / 2
     reach = z * sqrt((rate * (1 - rate) + spread / 4) / matches)
     low, high = (middle - reach) / (1 + spread), (middle + reach) / (1 + spread)
-    # At no wins or no losses a bound is the rate itself, which rounding may just miss.
+    # Without wins or without losses, one bound is the rate itself, which rounding may just miss.
     return Interval(max(0.0, min(low, rate)), min(1.0, max(high, rate)))
 
 
 def difference(wins: float, matches: int, other_wins: float, other_matches: int) -> Interval:
-    """Return Newcombe's 95 % interval of the difference of two win rates, from -1 to 1.
+    """Return Newcombe's 95 % interval for the difference of two win rates, from -1 to 1.
 
     It contains 0 if the difference is within the noise of so few matches. Raises ValueError as
     `wilson` does.
@@ -177,21 +178,22 @@ def difference(wins: float, matches: int, other_wins: float, other_matches: int)
 
 
 DOUBT: Final = 0.5
-"""Squared deviations of two imaginary pairs, one won and one lost: without them the first few pairs
-that end alike would have no variance, and decide.
+"""Squared deviations of two imaginary pairs, one won and one lost.
+
+Without them, a few initial pairs with the same score would have no variance, and decide the test.
 """
 
 FEWEST: Final = 8
-"""Minimum number of pairs for a decision, however wide the hypotheses are."""
+"""Minimum number of pairs for a decision, however far apart the hypotheses are."""
 
 WIDEST: Final = 1000.0
-"""Maximum Elo for which hypotheses are meaningful: more is a win in every match."""
+"""Maximum Elo for which hypotheses are meaningful: beyond it, every match is won."""
 
 Decision: TypeAlias = Literal["stronger", "not stronger"]
 
 
 def score_at(elo: float) -> float:
-    """Return the expected score, from 0 to 1, of a bot ahead by this many logistic Elo.
+    """Return the expected score, from 0 to 1, of a bot with this lead in logistic Elo.
 
     >>> round(score_at(20), 4)
     0.5288
@@ -200,7 +202,7 @@ def score_at(elo: float) -> float:
 
 
 def elo_at(score: float) -> float:
-    """Return the lead in logistic Elo for a score; infinite from 0 down and from 1 up.
+    """Return the lead in logistic Elo for a score; infinite for 0 or less and for 1 or more.
 
     >>> round(elo_at(0.75), 1)
     190.8
@@ -212,7 +214,7 @@ def elo_at(score: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Hypotheses:
-    """The hypotheses: a lead of `elo0` against one of `elo1`, and their error probabilities.
+    """The two hypotheses, a lead of `elo0` or of `elo1`, and their error probabilities.
 
     >>> low, high = Hypotheses().bounds
     >>> f"{low:.2f} to {high:.2f}"
@@ -222,12 +224,12 @@ class Hypotheses:
     elo0: float = 0.0
     elo1: float = 20.0
     alpha: float = 0.05
-    """The probability of `stronger` at `elo0`."""
+    """The probability of deciding `stronger` at `elo0`."""
     beta: float = 0.05
-    """The probability of `not stronger` at `elo1`."""
+    """The probability of deciding `not stronger` at `elo1`."""
 
     def __post_init__(self) -> None:
-        """Raise ValueError if the hypotheses cannot be told apart."""
+        """Raise ValueError if the hypotheses cannot be distinguished."""
         if not -WIDEST <= self.elo0 < self.elo1 <= WIDEST:
             raise ValueError(
                 f"elo0 must be less than elo1, both between -{WIDEST:g} and {WIDEST:g};"
@@ -244,7 +246,7 @@ class Hypotheses:
 
 
 class Estimate(NamedTuple):
-    """A lead in Elo with its 95 % interval; an unlimited bound is infinite."""
+    """A lead in Elo with its 95 % interval; an unbounded side is infinite."""
 
     elo: float
     low: float
@@ -253,7 +255,7 @@ class Estimate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PairScores:
-    """The sums of the scores of pairs.
+    """Sums over the scores of pairs.
 
     >>> scores = PairScores().add(1.0).add(0.5)
     >>> scores.pairs, scores.mean
@@ -266,12 +268,12 @@ class PairScores:
     """The sum of the squares of the scores."""
 
     def add(self, score: float) -> PairScores:
-        """Return the scores with one more pair."""
+        """Return the sums with one more pair."""
         return PairScores(self.pairs + 1, self.total + score, self.squares + score * score)
 
     @property
     def mean(self) -> float:
-        """The mean score, from 0 to 1; a half before the first pair."""
+        """The mean score, from 0 to 1; 0.5 before the first pair."""
         return self.total / self.pairs if self.pairs else 0.5
 
     @property
@@ -295,21 +297,21 @@ def log_likelihood_ratio(
     """Return how much likelier the scores are at `elo1` than at `elo0`, as a natural logarithm.
 
     It is N (s1 - s0) (2 m - s0 - s1) / 2 v for N pairs of mean m and variance v, where s0 and s1
-    are the scores at both hypotheses. All arguments may be numpy arrays.
+    are the expected scores under the two hypotheses. All arguments may be numpy arrays.
     """
     low, high = score_at(hypotheses.elo0), score_at(hypotheses.elo1)
     return pairs * (high - low) * (2 * mean - low - high) / (2 * variance)
 
 
 def ratio_of(scores: PairScores, hypotheses: Hypotheses) -> float:
-    """Return the log-likelihood ratio of scores; 0 before the first pair."""
+    """Return the log-likelihood ratio of the scores; 0 before the first pair."""
     if not scores.pairs:
         return 0.0
     return log_likelihood_ratio(scores.pairs, scores.mean, scores.variance, hypotheses)
 
 
 def decision(scores: PairScores, hypotheses: Hypotheses) -> Decision | None:
-    """Return the decision that the scores support, or None if more are needed."""
+    """Return the decision supported by the scores, or None if more pairs are needed."""
     ratio, (low, high) = ratio_of(scores, hypotheses), hypotheses.bounds
     if scores.pairs < FEWEST or low < ratio < high:
         return None
@@ -317,9 +319,9 @@ def decision(scores: PairScores, hypotheses: Hypotheses) -> Decision | None:
 
 
 def pairs_left(scores: PairScores, hypotheses: Hypotheses) -> float:
-    """Return how many more pairs a decision takes if the next ones are like those so far.
+    """Return how many more pairs a decision takes if they score like those so far.
 
-    It is infinite if they favour neither side.
+    The number is infinite if the scores favour neither side.
     """
     ratio, (low, high) = ratio_of(scores, hypotheses), hypotheses.bounds
     if not ratio:

@@ -1,4 +1,4 @@
-"""Separates teams left equal by their matches: by tie-break matches, finally by lot."""
+"""Tie-breaks: separate teams that their matches left equal, by extra matches or finally by lot."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from cw.league.schedule import round_robin
 from cw.league.standings import Order, by_figures, tally
 
 MOST_PAIRS: Final = 10
-"""Pairs of tie-break matches between two teams before lots are drawn."""
+"""Maximum number of pairs of tie-break matches between two teams before a lot is drawn."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """How far equal teams are separated so far."""
+    """The order of equal teams, as far as they have been separated."""
 
     order: Order
     rounds: tuple[Round, ...] = ()
-    """All tie-break matches that are needed, as far as known, played or not."""
+    """All tie-break matches known to be needed so far, played or not."""
     notes: tuple[str, ...] = ()
-    """One sentence per decision."""
+    """One sentence for each decision."""
     by_lot: bool = False
 
     def plus(self, other: Settled) -> Settled:
-        """Return both, one after the other."""
+        """Return both, concatenated."""
         return Settled(
             self.order + other.order,
             self.rounds + other.rounds,
@@ -46,22 +46,22 @@ class TieBreaker:
     seed: int
 
     def settle_all(self, order: Order, places: int) -> Settled:
-        """Separate equal teams of an order, as far as its first `places` places require it."""
+        """Separate the equal teams of an order, as far as needed for its first `places` ranks."""
         settled = Settled(())
         for equal in order:
             settled = settled.plus(self.settle(equal, places - sum(map(len, settled.order))))
         return settled
 
     def settle(self, equal: tuple[str, ...], places: int, pair: int = 1) -> Settled:
-        """Separate equal teams, as far as it matters who gets the first `places` places.
+        """Separate equal teams, as far as needed to decide who gets the first `places` ranks.
 
-        Each two of them play a pair of tie-break matches with the same seed, one in either seat.
-        They are ranked by wins and score ratio of these matches alone; teams still equal play the
-        next pair. After ten pairs a lot is drawn.
+        Every two of them play a pair of tie-break matches with the same seed, one in each seat.
+        They are ranked by the wins and score ratio of these matches alone; teams still equal play
+        the next pair. After ten pairs a lot is drawn.
         """
         if len(equal) < 2 or places < 1:
             return Settled((equal,))
-        # Deterministic bots repeat themselves, so playing on would never end.
+        # Deterministic bots repeat themselves, so more matches might never separate them.
         if pair > MOST_PAIRS:
             return drawn(equal, self.seed)
         rounds = tuple(
@@ -85,14 +85,14 @@ def drawn(equal: Sequence[str], seed: int) -> Settled:
     True
     """
     lot = sorted(equal)
-    # Sorted first: the lot must not depend on the order in which results came in.
+    # Sorted first: the lot must not depend on the order in which results arrived.
     Random(f"lot {seed} {' '.join(lot)}").shuffle(lot)
     order = tuple((team,) for team in lot)
     return Settled(order, (), note(order, f"by lot, drawn from the seed {seed}"), by_lot=True)
 
 
 def note(order: Order, why: str) -> tuple[str, ...]:
-    """Return a sentence saying who came before whom and why; () if nobody did."""
+    """Return a sentence saying who ranks above whom and why; () if all are still equal."""
     if len(order) < 2:
         return ()
     return (f"{' before '.join(' and '.join(equal) for equal in order)} {why}",)

@@ -1,1 +1,1 @@
-"""One match of any game, from its specification to its result, and series of them."""
+"""Playing matches and series of any game, from their specification to their result."""

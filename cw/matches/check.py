@@ -1,4 +1,4 @@
-"""Checks of a bot: the steps of its protocol one by one, then whole matches, each explained."""
+"""Bot checks: the steps of the protocol one by one, then whole matches, each with explanations."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ RAISED: Final = (
 )
 UNNAMED: Final = "the bot's own code failed: see its error output"
 NAMES_LINE: Final = re.compile(r"\([^\s(]+, line \d+\)")
-"""Matches where the sentence of a fault names the line that raised an exception."""
+"""Matches where a fault message names the line that raised an exception."""
 
 ENDED: Final = re.compile(r"(?<![^:;])(?P<how>[^:;]+) \((?:exit code \d+|signal \w+)\)")
-"""Matches where it says that a program has ended."""
+"""Matches where a fault message says that a program has ended."""
 
 
 SEGFAULT: Final = "build it with -g -fsanitize=address, and check it again to see the line"
@@ -70,7 +70,7 @@ CAUSES: Final[Mapping[str, str]] = {
     LIMIT: "stay within that limit; on your own machine `cw check` sets the same limits",
     STRAY: "print nothing but answers to standard output, everything else to standard error",
 }
-"""How to fix a failure of the exchange itself, by its cause, whatever was asked."""
+"""How to fix a failure of the exchange itself, by its cause, regardless of the query."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +82,9 @@ class Finding:
     """What was received and what was expected."""
     fix: str = ""
     brief: str = ""
-    """The problem in short: the kind of a fault, and the turn of a match."""
+    """The problem in short: the kind of fault, and the turn of a match."""
     is_note: bool = False
-    """Whether the bot passes in spite of a problem."""
+    """Whether the bot passes despite a problem."""
 
     @property
     def failed(self) -> bool:
@@ -115,13 +115,13 @@ class Stopped(Exception):
     """Ends a match of a check: at the bot's first fault, or when it has shown enough."""
 
     def __init__(self, fault: MatchFault | None) -> None:
-        """Carry the fault, if there is one."""
+        """Store the fault, if there is one."""
         super().__init__(fault)
         self.fault = fault
 
 
 class StepFailed(Exception):
-    """A step has failed: the same mistake would fail all later steps too."""
+    """Raised when a step failed, as the same mistake would fail all later steps too."""
 
 
 @dataclass(slots=True)
@@ -129,7 +129,7 @@ class Findings:
     """The steps so far (see `checks.CheckReport`)."""
 
     on_step: Callable[[int], None] = lambda _: None
-    """Called with the number of steps that are over."""
+    """Called with the number of completed steps."""
     steps: list[Finding] = field(default_factory=list)
 
     def step(self, name: str, problem: Fault | str | None, fix: str) -> bool:
@@ -141,7 +141,7 @@ class Findings:
         return True
 
     def warn(self, name: str, problem: Fault | str | None, fix: str) -> None:
-        """Record a step that no bot fails."""
+        """Record a step whose problem does not fail the bot."""
         self.steps.append(replace(finding_of(name, problem, fix), fix=fix, is_note=True))
         self.on_step(len(self.steps))
 
@@ -155,7 +155,7 @@ def finding_of(name: str, problem: Fault | str | None, fix: str) -> Finding:
 
 
 def mended_by(fault: Fault) -> str | None:
-    """Return how to fix a failed exchange, or None if an answer came."""
+    """Return how to fix a failed exchange, or None if an answer arrived."""
     fix = CAUSES.get(fault.cause, FIXES[fault.kind] if fault.lasting else None)
     return fix if fault.cause == LIMIT else own_mistake(fault.sentence) or fix
 
@@ -204,7 +204,7 @@ def check(
     """
     checks, candidate = load_checks(candidate.game), candidate.with_settings()
     probed: list[Finding] = []
-    # Bots inside a process speak no protocol.
+    # Bots that run in this process speak no protocol.
     if candidate.bot.kind not in ("builtin", "python"):
         probed = asyncio.run(probe(candidate, on_try, on_launch))
     yield from probed
@@ -239,7 +239,7 @@ async def probe(
 async def alone(
     candidate: Candidate, on_launch: OnLaunch = warn_of
 ) -> AsyncIterator[tuple[MatchReferee, Player]]:
-    """Seat a bot to be asked, without a match; yield the referee and the bot's player."""
+    """Seat a bot to be queried, without a match; yield the referee and the bot's player."""
     game, isolation = candidate.game, candidate.isolation
     protocol = load_protocol(game)
     spec = MatchSpec("check", game, (candidate.bot,), seed=0, isolation=isolation)
@@ -280,7 +280,7 @@ def specs_of(candidate: Candidate, trial: Trial, number: int) -> list[MatchSpec]
 
 
 def tried(candidate: Candidate, trial: Trial, number: int, on_launch: OnLaunch) -> Finding:
-    """Play the matches of a trial, up to the first fault of the bot that costs it something."""
+    """Play the matches of a trial, up to the bot's first fault that costs it something."""
     for spec in specs_of(candidate, trial, number):
         seat = spec.bots.index(candidate.bot)
         playing = first_fault(spec, seat, candidate.secrets, on_launch, trial.turns)
@@ -297,7 +297,7 @@ async def first_fault(
     on_launch: OnLaunch,
     most_turns: int | None = None,
 ) -> MatchFault | None:
-    """Play a match until the bot with this number makes a fault; return the fault.
+    """Play a match until the bot with this number commits a fault; return the fault.
 
     The match is aborted after `most_turns`, if given. Lines that are not answers cost nothing: they
     are reported only if the whole match has no other fault.
@@ -320,7 +320,7 @@ async def first_fault(
 
 
 def fault_of(trial: Trial, fault: MatchFault, endings: Endings) -> Finding:
-    """Explain a fault."""
+    """Return the finding that explains a fault."""
     turn = endings.turn_after(fault.turn)
     problem = f"{turn}: {fault.kind}: {fault.detail}"
     fix = CAUSES.get(fault.cause, FIXES[fault.kind])
@@ -336,14 +336,14 @@ def fault_of(trial: Trial, fault: MatchFault, endings: Endings) -> Finding:
 
 
 NO_XML: Final = re.compile("[\ufffe\uffff]")
-"""Characters that XML does not allow, besides those that `visible` has replaced."""
+"""Characters that XML does not allow, in addition to those that `visible` has replaced."""
 
 
 def junit(game: str, bot: BotSpec, findings: Sequence[Finding]) -> bytes:
-    """Return a document with one test case for each step; failed steps have a failure.
+    """Return JUnit XML with one test case for each step; failed steps have a failure.
 
-    A note is the output of its test case. What a bot has sent only appears as text, and no folder
-    of this machine is named.
+    A note is the output of its test case. What a bot has sent appears only as text, and local
+    folders are not named.
     """
     failed = sum(finding.failed for finding in findings)
     counts = {"tests": str(len(findings)), "failures": str(failed), "errors": "0"}
@@ -365,16 +365,16 @@ def junit(game: str, bot: BotSpec, findings: Sequence[Finding]) -> bytes:
 
 
 def xml_text(text: str) -> str:
-    """Return text that a document may contain."""
+    """Return text that XML may contain."""
     return NO_XML.sub("\ufffd", visible(text))
 
 
 async def ask_ready(
     game: str, bots: Sequence[BotSpec], secrets: Secrets, isolation: Isolation
 ) -> list[Readiness]:
-    """Return the readiness of some web services, in their order, and close all connections.
+    """Return whether web services are ready, in their order, and close all connections.
 
-    Raises UsageError if bots of the game are not asked.
+    Raises UsageError if the game does not ask bots whether they are ready.
     """
     checks = load_checks(game)
     if not isinstance(checks, ReadyChecks):

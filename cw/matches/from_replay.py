@@ -1,4 +1,4 @@
-"""Reads the result of a match from its replay, to describe it like one just played."""
+"""Reading a match's result from its replay, to describe it like one that was just played."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Numbers: TypeAlias = dict[str, int | float] | list[int | float]
 
 
 class Ended(msgspec.Struct, frozen=True):
-    """The outcome in the file of a replay; some games name its members differently."""
+    """The outcome in a replay file; some games name its members differently."""
 
     ranks: Numbers
     winner: Player | None
@@ -53,7 +53,7 @@ def verdict_of(document: replays_document.Document) -> str | None:
 
 
 def spec_of(document: replays_document.Document) -> MatchSpec:
-    """Return the specification of a match, as far as a sentence about it needs one."""
+    """Return the specification of a match, as far as describing the match requires it."""
     bots = [{"name": seat["name"], "kind": "human", "target": ""} for seat in document["players"]]
     return MatchSpec.from_json(
         {"id": "replay", "game": document["game"], "bots": bots, "seed": document["seed"]}
@@ -96,7 +96,7 @@ def in_seats(numbers: Numbers, players: Sequence[str]) -> list[int | float | Non
 
 
 def figures_of(document: replays_document.Document) -> dict[str, tuple[Any, ...]]:
-    """Return what the game compares when scores are equal; empty if its rules cannot tell."""
+    """Return the tie-break values that a game compares; empty if its rules cannot compute them."""
     players = [seat["player"] for seat in document["players"]]
     try:
         (last,) = deque(replays_document.states(load_game(document["game"]), document), maxlen=1)
@@ -107,7 +107,7 @@ def figures_of(document: replays_document.Document) -> dict[str, tuple[Any, ...]
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """What a match needs to begin at a turn of another one."""
+    """What a match needs to start at a turn of another one."""
 
     game: str
     options: dict[str, Json]
@@ -115,10 +115,10 @@ class Position:
     players: tuple[Player, ...]
     """The players in seat order, as the game names them."""
     start: Json
-    """The document of the state."""
+    """The state as JSON."""
 
     def begin(self, spec: MatchSpec) -> MatchSpec:
-        """Return a match between the same bots that begins here."""
+        """Return a match between the same bots that starts here."""
         begun = {"options": self.options, "start": self.start, "players": self.players}
         return replace(spec, **begun)
 
@@ -155,7 +155,7 @@ def continuable(document: Document) -> Game:
 
 
 def state_after(game: Game, document: Document, turn: int) -> Json:
-    """Return the document of the state after `turn` turns; raise UsageError if that is the end."""
+    """Return the state after `turn` turns as JSON; raise UsageError if that is the end."""
     try:
         state = next(islice(states(game, document), turn, None))
     except RecursionError:

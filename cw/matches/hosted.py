@@ -40,20 +40,20 @@ USUAL_PORT: Final = 5000
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """The server of one match: the seats of its clients, and what there is to see."""
+    """The server of one match, which seats its clients and shows the match."""
 
     session: RefereedSession[Any, Any]
     address: str
-    """Its address for clients; "" without clients."""
+    """Its URL for clients; "" without clients."""
     team_ids: Mapping[str, str]
     """The team id under which each player is shown, by name of the bot."""
     doors: Mapping[str, Door]
-    """The entrance of each client that has its own network, by name; empty where all share one."""
+    """The door of each client that has its own network, by name; empty if all share one port."""
     policy: LaunchPolicy
     boxes: ExitStack
     """Resources released after the match."""
     spectate: str | None = None
-    """The address for spectators, through which nobody can play."""
+    """The URL for spectators, through which no one can play."""
     untimed: set[Player] = field(default_factory=set)
     """Players without a time limit."""
 
@@ -63,7 +63,7 @@ class Host:
         return ClientSeat(self.session, player, GITHUB, self.address, start)
 
     def announced(self, seat: Seat, player: Player, name: str) -> Seat:
-        """Return a seat in this process that registers at once."""
+        """Return a seat in this process that registers immediately."""
         if seat.transport == "client":
             return seat
         if seat.transport == "human":
@@ -76,7 +76,7 @@ class Host:
         needs = ProgramNeeds(
             {
                 "CW_SERVER": self.address,
-                # game_ai.py takes its team from the first, the kits from the second.
+                # game_ai.py reads its team from the first variable, the kits from the second.
                 "BOT_USERNAME": self.team_ids[bot.name],
                 "TEAM_ID": self.team_ids[bot.name],
                 "PYTHONPATH": str(PACKAGE.parent),
@@ -101,7 +101,7 @@ class Host:
 
 
 def pause() -> dict[str, str]:
-    """Return the pause between requests of our own client, if the owner has set one."""
+    """Return the variable for the pause between requests of our own client, if it is set."""
     return {name: os.environ[name] for name in ("CW_PAUSE",) if name in os.environ}
 
 
@@ -156,7 +156,7 @@ def team_id(bot: BotSpec) -> str:
 def way_in(
     app: Flask, session: RefereedSession[Any, Any], clients: list[Client], policy: LaunchPolicy
 ) -> Iterator[tuple[str, Mapping[str, Door]]]:
-    """Open the clients' access to the server: one for each if they can be kept apart."""
+    """Open the clients' access to the server: a door for each if they can be kept apart."""
     if not clients:
         yield "", {}
     # Sockets tell clients apart only in separate networks; otherwise all share one port.
@@ -170,7 +170,7 @@ def way_in(
 
 @contextmanager
 def spectators(app: Flask) -> Iterator[str]:
-    """Serve the match to spectators; yield the address."""
+    """Serve the match to spectators; yield the base URL."""
     with serving(SpectatorApp(app), listen("127.0.0.1", 0)) as address:
         yield address
 

@@ -1,7 +1,8 @@
-"""A match in flight as a file for others to read: its head in the first line, then its turns.
+"""Live files: a match in progress, written as lines for other processes to read.
 
-Each later line holds the turns since the last one, the faults that came with them, and the result
-so far. The file is removed when the match is over: then there is a replay.
+The first line is its head. Each later line holds the turns since the previous one, the faults that
+occurred in them, and the result so far. The file is removed when the match is over, as there is a
+replay then.
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ from cw.matches.progress import MatchProgress
 from cw.replays.document import ending_of
 
 STEADY: Final = 0.2
-"""Seconds between two lines: nobody reads faster."""
+"""Seconds between two lines: no one reads faster."""
 
 LARGEST: Final = 64 * 1024 * 1024
-"""Most bytes written of a match."""
+"""Maximum bytes written per match."""
 
 MOST_BYTES: Final = 8 * 1024 * 1024
-"""Most bytes of turns read at once."""
+"""Maximum bytes of turns read in one call."""
 
 LiveDocument = dict[str, Any]
 
@@ -34,7 +35,7 @@ class LiveLine(msgspec.Struct, frozen=True):
     """The turns since the last line."""
 
     after: int
-    """How many turns precede them."""
+    """The number of turns before them."""
     turns: list[msgspec.Raw]
     faults: list[msgspec.Raw]
     result: msgspec.Raw
@@ -45,13 +46,13 @@ Part: TypeAlias = Callable[[LiveDocument], LiveDocument]
 
 
 class LiveLines:
-    """A match as lines: its head, then what is new since the last line."""
+    """Formats a match as lines: its head, then what is new since the last line."""
 
     def __init__(self, public: Part = lambda part: part) -> None:
-        """Begin before the head; `public` filters what is written of each line."""
+        """Start before the head; `public` filters what is written of each line."""
         self._public = public
         self.turns = self._faults = 0
-        """How many have been written."""
+        """The numbers of turns and faults already written."""
 
     def head(self, progress: MatchProgress) -> bytes:
         """Return the first line; all turns are to follow it."""
@@ -75,12 +76,12 @@ class LiveFile:
     """Writes a match while it is played; if the disk fails, writing stops, the match does not."""
 
     def __init__(self, place: Path, clock: Callable[[], float]) -> None:
-        """Write nothing before the start of the match; `clock` returns seconds."""
+        """Write nothing before the match starts; `clock` returns seconds."""
         self._place = place
         self._clock = clock
         self._lines = LiveLines()
         self._written = 0
-        """Bytes."""
+        """Bytes written so far."""
         self._next = 0.0
 
     def watch(self, progress: MatchProgress) -> None:

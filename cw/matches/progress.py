@@ -1,4 +1,4 @@
-"""A match while it is played, and its result."""
+"""The progress of a running match, and its result."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from cw.replays.document import Document, Recorder, ending_of, replay_of
 
 @dataclass(slots=True)
 class MatchProgress:
-    """A match while it is played."""
+    """A match in progress."""
 
     record: MatchRecord
     date: str = field(default_factory=lambda: datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))
-    """When it began, in UTC."""
+    """When it started, in UTC."""
     recorder: Recorder = field(default_factory=Recorder)
     spectate: str | None = None
-    """The address for spectators, if one was requested."""
+    """The URL for spectators, if one was requested."""
 
     @property
     def turns(self) -> int:
@@ -54,7 +54,7 @@ class MatchProgress:
         return replay_of(self.record, self.recorder, self.date)
 
     def news(self, after: int) -> Document:
-        """Return what followed `after` turns, and what is known of the end."""
+        """Return the turns after the first `after`, all faults, and the result as far as known."""
         return {"turns": self.recorder.turns[after:], **ending_of(self.record)}
 
 
@@ -90,7 +90,7 @@ def result_of(spec: MatchSpec, progress: MatchProgress) -> MatchResult:
 
 
 def figures_of(record: MatchRecord) -> tuple[dict[str, Json], ...]:
-    """Return what the game keeps of each bot besides rank and score; () if there was no start."""
+    """Return each bot's statistics other than rank and score; () if the match never started."""
     if record.state is None:
         return ()
     figures = record.game.conduct.figures(record.state)

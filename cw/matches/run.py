@@ -1,4 +1,4 @@
-"""Plays one match from its specification to its result, for any game and any bots."""
+"""Playing one match from its specification to its result, for any game and any bots."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ HOSTING: Final = "cw.matches.hosted:hosting"
 """A server for clients; loaded only for games that have some."""
 
 OnLaunch: TypeAlias = Callable[[BotSpec, str], None]
-"""Called when a program is started, with how it is isolated."""
+"""Called when a program is started, with a message on how it is isolated."""
 
 OpenSeat: TypeAlias = Callable[[BotSpec, Player, SeatContext], Awaitable[Seat]]
 
@@ -54,23 +54,23 @@ UNHEARD: Final[Mapping[str, Hear]] = {}
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """How a match is played, as opposed to what is played; stays on this machine."""
+    """How a match is played, as opposed to what is played; never leaves this host."""
 
     on_turn: OnTurn = lambda _: None
     on_launch: OnLaunch = warn_of
     people: Mapping[str, HumanSeat] = field(default_factory=dict)
-    """The people who play, by the name of their bot."""
+    """The seats of human players, by bot name."""
     pace: float = 0.0
-    """Least seconds per action of a bot, for spectators."""
+    """Minimum seconds per action of a bot, for spectators."""
     meter: Meter | None = None
-    """Meters the bots that think in this process, and makes them rest."""
+    """Measures the bots that run in this process, and makes them rest."""
     secrets: Secrets = field(default_factory=dict)
     spectate: bool = False
     """Whether a match of clients is served to spectators."""
     open_seat: OpenSeat = open_seat
-    """Seats a bot that is not a person."""
+    """Seats a bot that is not a human player."""
     hear: Mapping[str, Hear] = field(default_factory=dict)
-    """By the name of a program, the listener for what it is asked and what it answers."""
+    """Listeners for the queries and answers of programs, by bot name."""
 
 
 async def run_match(  # noqa: PLR0913 - each of them is a thing of its own
@@ -85,15 +85,15 @@ async def run_match(  # noqa: PLR0913 - each of them is a thing of its own
     spectate: bool = False,
     hear: Mapping[str, Hear] = UNHEARD,
 ) -> MatchResult:
-    """Play a match and return its result; afterwards, even if cancelled, nothing of it runs.
+    """Play a match and return its result; nothing of it is running afterwards, even if cancelled.
 
-    `people` are the seats of `human` bots by name; `pace` is the least seconds per action of a bot,
-    for spectators; `spectate` serves a match of clients to them. `meter` measures built-in bots and
-    makes them rest. `secrets` may change during the match: each request is signed with the current
-    ones. `hear` has the listeners for what programs are asked, and for their answers.
+    `people` are the seats of `human` bots by bot name; `pace` is the minimum seconds per action of
+    a bot, for spectators; `spectate` serves a match of clients to them. `meter` measures built-in
+    bots and makes them rest. `secrets` may change during the match: each request is signed with the
+    current ones. `hear` has the listeners for the programs' queries and answers.
 
-    Raises UsageError if the game, the bots or the options are invalid, and Abandoned if a person or
-    `on_turn` ends the match without a result.
+    Raises UsageError if the game, the bots or the options are invalid, and Abandoned if a human
+    player or `on_turn` ends the match without a result.
 
     >>> spec = MatchSpec(
     ...     "final-1",
@@ -106,7 +106,7 @@ async def run_match(  # noqa: PLR0913 - each of them is a thing of its own
     >>> result.winner, result.reason
     (0, 'finished')
     """
-    # Everything that cannot be sent to another machine is separate from `spec`, which can.
+    # Everything that cannot be sent to another host is separate from `spec`, which can.
     run_options = RunOptions(on_turn, on_launch, people, pace, meter, secrets, spectate, hear=hear)
     game, protocol = game_of(spec), load_protocol(spec.game)
     check_number(spec.game, game.rules.seats, len(spec.bots))
@@ -128,11 +128,11 @@ async def run_match(  # noqa: PLR0913 - each of them is a thing of its own
 async def play_until_resigned(
     match: ReadyMatch, protocol: WireProtocol, people: Mapping[str, HumanSeat]
 ) -> None:
-    """Play a match to its end, or until a person resigns and so loses it."""
+    """Play a match to its end, or until a human player resigns and so loses it."""
     playing = asyncio.ensure_future(match.play(protocol))
     leaving = [asyncio.ensure_future(seat.resigned.wait()) for seat in people.values()]
     try:
-        # A person may resign while a bot is being asked, so the match is cancelled rather than
+        # A player may resign while a bot is being queried, so the match is cancelled rather than
         # asked to stop.
         await asyncio.wait((playing, *leaving), return_when=asyncio.FIRST_COMPLETED)
     finally:
@@ -155,7 +155,7 @@ def who_resigned(record: MatchRecord, people: Mapping[str, HumanSeat]) -> Player
 def game_of(spec: MatchSpec) -> Game:
     """Load the game of a match; raise UsageError for an unknown one.
 
-    If the specification has a start, new games begin there.
+    If the specification has a start, new games start there.
     """
     game = load_game(spec.game)
     if spec.start is None:
@@ -165,10 +165,10 @@ def game_of(spec: MatchSpec) -> Game:
 
 
 class FromPosition:
-    """The rules of a game, except that new games begin with a given state."""
+    """The rules of a game, except that new games start with a given state."""
 
     def __init__(self, rules: Any, start: Any) -> None:
-        """Keep the state."""
+        """Store the state."""
         self._rules = rules
         self._start = start
 
@@ -182,7 +182,7 @@ class FromPosition:
 
 
 def check_number(game: str, seats: range, number: int) -> None:
-    """Raise UsageError if that many bots cannot play the game."""
+    """Raise UsageError if the game cannot be played by that many bots."""
     if number not in seats:
         least, most = seats.start, seats.stop - 1
         needed = f"exactly {least}" if least == most else f"{least} to {most}"
@@ -271,7 +271,7 @@ async def close_all(seats: Mapping[Player, Seat]) -> None:
 
 
 def show(progress: MatchProgress, host: Host | None, on_turn: OnTurn, record: MatchRecord) -> None:
-    """Report a match to everyone who watches it, after its start or a turn."""
+    """Report a match to everyone who watches it, at its start or after a turn."""
     progress.recorder(record)
     if host is not None:
         host.show(record)
@@ -279,7 +279,7 @@ def show(progress: MatchProgress, host: Host | None, on_turn: OnTurn, record: Ma
 
 
 async def seat_of(bot: BotSpec, player: Player, context: SeatContext, options: RunOptions) -> Seat:
-    """Open the seat of a bot or of a person; raise UsageError if it cannot play."""
+    """Open the seat of a bot or a human player; raise UsageError if it cannot play."""
     if bot.kind == "human":
         if bot.name not in options.people:
             raise UsageError(f"bot {bot.name}: people can only play on pages; start `cw serve`")
@@ -319,7 +319,7 @@ def context_of(
 
 
 def reachable_by(isolation: Isolation, name: str) -> Reachable:
-    """Return which addresses a bot may have; raise UsageError for an invalid network."""
+    """Return the addresses that a bot may have; raise UsageError for an invalid network."""
     is_ours = name in isolation.house
     allowed = (*isolation.networks, *(isolation.house_networks if is_ours else ()))
     try:
@@ -334,5 +334,5 @@ def reachable_by(isolation: Isolation, name: str) -> Reachable:
 
 
 def strategy_for(game: str, name: str, player: Player, seed: int) -> Strategy[Any, Any]:
-    """Make a built-in strategy; its randomness comes from the seed of the match and its seat."""
+    """Create a built-in strategy, with random numbers seeded by the match's seed and its player."""
     return load_strategy(game, name)(player, Random(f"{seed} {player}"))

@@ -1,4 +1,4 @@
-"""Matches between built-in strategies in this process, without bots, protocols and clocks."""
+"""Simulating matches between built-in strategies in this process, without protocols and clocks."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ class Strength:
 
 
 def ladder(strategies: Sequence[str]) -> list[tuple[str, str]]:
-    """Pair each strategy with the one before it, which it should beat, and with the first one."""
+    """Pair each strategy with the previous one, which it should beat, and with the first one."""
     steps = [(stronger, weaker) for weaker, stronger in pairwise(strategies)]
     return steps + [(name, strategies[0]) for name in strategies[2:]]
 
@@ -160,7 +160,7 @@ def ladder(strategies: Sequence[str]) -> list[tuple[str, str]]:
 def measure(
     game: str, pairs: Iterable[tuple[str, str]], games: int, seed: int, jobs: int
 ) -> Iterator[Strength]:
-    """Play `games` matches of each pair on `jobs` processes; yield the figures of each pair.
+    """Play `games` matches of each pair on `jobs` processes; yield the statistics of each pair.
 
     Raises UsageError for an odd number of matches: the seats could not be swapped.
     """

@@ -1,4 +1,4 @@
-"""A match as a value: its specification and its result. Both are JSON."""
+"""Specifications and results of matches, as values that can be converted to and from JSON."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from cw.errors import FaultKind, ProtocolError
 from cw.games.rules import Json, Player
 
 LARGEST_SPEC: Final = 64 * 1024 * 1024
-"""Most bytes of a specification: its start may be a state of the largest End of Codes game."""
+"""Maximum bytes of a specification: its start may be a state of the largest End of Codes game."""
 
 Secrets: TypeAlias = Mapping[str, Mapping[str, str]]
-"""Settings that nobody else may read, by name of the bot: `secret`, `api_key`."""
+"""Settings that no one else may read, by bot name: `secret`, `api_key`."""
 
 NO_SECRETS: Final[Secrets] = {}
 
@@ -30,22 +30,22 @@ class Isolation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     sandbox: SandboxPolicy = "auto"
     """Whether programs run in bubblewrap: if it works, always, or never."""
     addresses: Literal["any", "public"] = "any"
-    """Which addresses `http://` bots may have; `public` excludes this machine and its networks."""
+    """Which addresses `http://` bots may have; `public` excludes this host and its networks."""
     networks: tuple[str, ...] = ()
     """Networks such as `10.1.0.0/16` whose addresses are allowed as well as public ones."""
     https: bool = False
-    """Whether web services must be at `https://`."""
+    """Whether web services must use `https://`."""
     house: tuple[str, ...] = ()
-    """The names of our own bots, which may also be at `http://` and in `house_networks`."""
+    """The names of our own bots, which may also use `http://` and be in `house_networks`."""
     house_networks: tuple[str, ...] = ()
 
 
 USUAL_PATIENCE: Final = 10
-"""The patience of a match that is played to see how a bot does."""
+"""The patience in a match that is played to see how a bot does."""
 
 
 class MatchSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """All that is needed to play one match; the same specification gives the same match.
+    """Everything needed to play one match; the same specification gives the same match.
 
     This holds as far as its bots are deterministic. Secrets are passed separately.
 
@@ -62,18 +62,18 @@ class MatchSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seed: int
     options: dict[str, Json] = msgspec.field(default_factory=dict)
     start: Json = None
-    """The document of a state to begin with, instead of a new game."""
+    """The state to start with, as JSON, instead of a new game."""
     isolation: Isolation = Isolation()
     players: tuple[Player, ...] = ()
     """The game's names for the seats; if empty, its protocol numbers or names them."""
     patience: Annotated[int, Meta(ge=0)] = 0
-    """Late answers in a row after which a bot is asked in one turn of ten only.
+    """Number of consecutive late answers after which a bot is asked in only one turn of ten.
 
-    0 for never, as contests need it.
+    0 for never, as contests require.
     """
 
     def __post_init__(self) -> None:
-        """Raise ValueError if two bots have one name or player, and for a secret."""
+        """Raise ValueError if two bots have the same name or player, or if a setting is secret."""
         names = [bot.name for bot in self.bots]
         if len(set(names)) < len(names):
             raise ValueError("two bots have the same name")
@@ -84,7 +84,7 @@ class MatchSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @staticmethod
     def from_json(document: Json) -> MatchSpec:
-        """Read a specification; raise ProtocolError, with the place of the error, if invalid."""
+        """Read a specification; raise ProtocolError, with the location of the error, if invalid."""
         try:
             return documents.convert(document, MatchSpec)
         except (msgspec.ValidationError, RecursionError) as error:
@@ -114,7 +114,7 @@ class MatchFault(msgspec.Struct, frozen=True):
     answer: str = ""
     """The beginning of the faulty answer; for the owner of the bot only."""
     cause: str = ""
-    """What went wrong in the exchange, finer than the kind, as transports name it."""
+    """What went wrong in the exchange, more specific than the kind, as named by transports."""
 
     def to_json(self) -> dict[str, Json]:
         """Return `turn`, `player`, `kind` and `detail`, as in reports and replays."""
@@ -142,29 +142,29 @@ class MatchResult(msgspec.Struct, frozen=True):
     faults: tuple[MatchFault, ...]
     """In the order in which they were seen."""
     seconds: tuple[tuple[float, ...], ...]
-    """The time of every action, by bot."""
+    """The time of every action in seconds, by bot."""
     turns: int
     stderr: tuple[str, ...]
     """The head and tail of what each program wrote to its standard error."""
     replay: dict[str, Any]
-    """The document of the replay (docs/replay.md)."""
+    """The replay document (docs/replay.md)."""
     tie_breaks: dict[str, tuple[int | float, ...]] = msgspec.field(default_factory=dict)
     """What the game compares when scores are equal, by name, in order of comparison."""
     figures: tuple[dict[str, Json], ...] = ()
-    """The game's figures for each bot besides rank and score; () if there was no start."""
+    """The game's statistics for each bot other than rank and score; () if it never started."""
     stderr_turns: tuple[tuple[tuple[int, int], ...], ...] = ()
-    """The turns, from 1, in which each program wrote that, and where the text of each begins.
+    """The turns, from 1, with output on standard error, and the index where each one's text starts.
 
     Turn 0 has what came before the first turn. () if unknown.
     """
 
     def __repr__(self) -> str:
-        """Leave the replay out: asyncio.run formats its result twice, for nobody."""
+        """Omit the replay: asyncio.run formats its result twice, without showing it."""
         return f"MatchResult({self.id!r}, {self.game!r}, {self.reason!r}, turns={self.turns})"
 
     @staticmethod
     def from_json(document: Json) -> MatchResult:
-        """Read a result; raise ProtocolError, with the place of the error, if invalid."""
+        """Read a result; raise ProtocolError, with the location of the error, if invalid."""
         try:
             return documents.convert(document, MatchResult)
         except (msgspec.ValidationError, RecursionError) as error:

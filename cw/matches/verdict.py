@@ -1,4 +1,4 @@
-"""Who won a match, how and in which turn: as a value, and as a sentence."""
+"""Verdicts: who won a match, how and in which turn, as values and as sentences."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ CAUSED: Final[Mapping[str, str]] = {
 
 
 def did(fault: MatchFault) -> str:
-    """Return what a bot did to commit a fault, to follow its name."""
+    """Return what a bot did to commit a fault, as a phrase that follows its name."""
     caused = CAUSED.get(fault.cause) if fault.kind == "malformed" else None
     return caused or DID[fault.kind]
 
 
 MOST_COMPARED: Final = 3
-"""Most numbers compared with the winner's."""
+"""Maximum numbers compared with the winner's."""
 
 WonBy: TypeAlias = Literal["score", "tie-break", "forfeit", "resignation", "rules"]
-"""How a match can be won; `rules` is an end that makes a winner whatever the scores are."""
+"""How a match can be won; `rules` is an ending that decides the winner regardless of scores."""
 
 Number: TypeAlias = int | float
 
@@ -59,7 +59,7 @@ def verdict(spec: MatchSpec, result: MatchResult) -> str:
 
 
 def won_by(spec: MatchSpec, result: MatchResult) -> WonBy | None:
-    """Return how a match was won, or None if nobody won it."""
+    """Return how a match was won, or None if no one won it."""
     return Story(spec, result, load_endings(spec.game)).won_by
 
 
@@ -78,7 +78,7 @@ def forfeit(result: MatchResult) -> MatchFault | None:
 def never_played(result: MatchResult) -> list[int]:
     """Return the numbers of the bots that could not be started and never acted.
 
-    A web service that fails its health check may play all the same.
+    A web service that fails its health check may still play.
     """
     absent = {fault.bot: str(fault.player) for fault in result.faults if fault.kind == "startup"}
     return sorted(bot for bot, player in absent.items() if not has_acted(result, player))
@@ -91,7 +91,7 @@ def has_acted(result: MatchResult, player: str) -> bool:
 
 
 def tie_breaks(game: str, state: Any, players: Iterable[Player]) -> dict[str, tuple[Number, ...]]:
-    """Return the figures that a game compares when scores are equal; empty before its start."""
+    """Return the values that a game compares when scores are equal; empty before its start."""
     figures = {} if state is None else load_endings(game).tie_breaks(state)
     order = tuple(players)
     return {name: tuple(values[player] for player in order) for name, values in figures.items()}
@@ -105,7 +105,7 @@ def leaders(result: MatchResult) -> list[int]:
 
 
 def tie_break(result: MatchResult, winner: int) -> list[str]:
-    """Return the figures down to the one in which the winner was ahead; [] if there is none."""
+    """Return the values up to the one in which the winner was ahead; [] if there is none."""
     level = leaders(result)
     if winner not in level:
         return []
@@ -121,7 +121,7 @@ def tie_break(result: MatchResult, winner: int) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """A finished match in the words of its game, in clauses without full stops."""
+    """A finished match in its game's terms, as clauses without full stops."""
 
     spec: MatchSpec
     result: MatchResult
@@ -129,7 +129,7 @@ class Story:
 
     @property
     def won_by(self) -> WonBy | None:
-        """How it was won, or None if nobody won it."""
+        """How it was won, or None if no one won it."""
         result = self.result
         if result.winner is None:
             return None
@@ -244,7 +244,7 @@ def plain(value: Number | None) -> str:
 
 
 def listed(words: Sequence[str]) -> str:
-    """Join words as in a sentence."""
+    """Join words with commas and a final "and"."""
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
@@ -310,7 +310,7 @@ class Tally:
         }
 
     def to_json(self) -> dict[str, Json]:
-        """Return the figures as JSON."""
+        """Return the statistics as JSON."""
         return {
             "name": self.name,
             "wins": self.count("won"),
@@ -352,7 +352,7 @@ def part_of(result: MatchResult, number: int) -> Part:
 
 
 def came(result: MatchResult, number: int) -> Came:
-    """Return how a match ended for a bot; without a winner, the first-ranked and unranked drew."""
+    """Return a bot's result in a match; without a winner, the first-ranked and unranked drew."""
     if result.winner is None and result.ranks[number] in (1, None):
         return "drawn"
     return "won" if result.winner == number else "lost"

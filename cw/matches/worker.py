@@ -1,15 +1,15 @@
-"""A process that plays matches: specifications in, progress and results out, as lines.
+"""A worker process that plays matches: specifications in, progress and results out, as lines.
 
-A line in is `{"spec": MatchSpec, "secrets"?: {bot: {setting: value}}, "live"?: path}`: with a path
-the match is written there while it is played (`live_file`). Lines out are, for each program that is
-started, `{"launched": {"bot": name, "protection": sentence}}`; during a match, `{"turn": turns
-played, "spectate": address or null}`; and at its end `{"result": MatchResult}` or `{"error":
-{"kind": "usage" | "capacity" | "failure", "message"}}`. With `"judged": NUMBER` a match ends at the
-first fault of that bot, and its line is `{"judgement": {"fault": MatchFault or null}}`.
+An input line is `{"spec": MatchSpec, "secrets"?: {bot: {setting: value}}, "live"?: path}`: with a
+path, the match is written there while it is played (`live_file`). The output lines are, for each
+program that is started, `{"launched": {"bot": name, "protection": sentence}}`; during a match,
+`{"turn": turns played, "spectate": address or null}`; and at its end `{"result": MatchResult}` or
+`{"error": {"kind": "usage" | "capacity" | "failure", "message"}}`. With `"judged": NUMBER` a match
+ends at the first fault of that bot, and its line is `{"judgement": {"fault": MatchFault or null}}`.
 
-Matches are played one after the other. SIGTERM ends the current match and the process; so does a
-reader who is gone, which shows at the next line. At the end of standard input the process plays the
-matches already requested, and ends.
+Matches are played one after the other. SIGTERM ends the current match and the process; so does the
+loss of its reader, which is noticed at the next line. At the end of standard input the process
+plays the matches already requested, and ends.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from cw.matches.run import run_match
 from cw.matches.spec import LARGEST_SPEC, MatchSpec
 
 STEADY: Final = 0.2
-"""Seconds between two lines about the progress of a match; the first is written at once."""
+"""Seconds between two lines about the progress of a match; the first is written immediately."""
 
 Say = Callable[[Json], None]
 
 
 class Job(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A line in: a match, and the secret settings of its bots."""
+    """An input line: a match, and the secret settings of its bots."""
 
     spec: MatchSpec
     secrets: dict[str, dict[str, str]] = {}
@@ -92,7 +92,7 @@ async def lines() -> AsyncIterator[bytes]:
 
 
 async def answer(line: bytes) -> Json:
-    """Play the match of a line; return the line of its result."""
+    """Play the match that a line requests; return the line of its result."""
     try:
         job = documents.decode(line, Job)
     except msgspec.DecodeError as error:
@@ -126,7 +126,7 @@ def launched(bot: BotSpec, protection: str) -> None:
 
 @contextmanager
 def reporting(job: Job) -> Iterator[OnTurn]:
-    """Yield the callback that reports the progress of a job's match; leave no file of the match."""
+    """Yield the callback that reports a job's progress; remove the live file afterwards."""
     teller = Teller()
     if job.live is None:
         yield teller
@@ -144,14 +144,14 @@ def reporting(job: Job) -> Iterator[OnTurn]:
 
 
 class Teller:
-    """Reports the progress of a match, no more often than anybody can read."""
+    """Reports the progress of a match, no more often than it can be read."""
 
     def __init__(self) -> None:
-        """Report the start at once."""
+        """Make the first report due immediately."""
         self._next = 0.0
 
     def __call__(self, progress: MatchProgress) -> None:
-        """Report the number of turns, if it is time."""
+        """Report the number of turns, if a report is due."""
         now = asyncio.get_running_loop().time()
         if now >= self._next:
             self._next = now + STEADY

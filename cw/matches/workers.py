@@ -1,4 +1,4 @@
-"""Worker processes, and series of matches between the same bots that they play."""
+"""Worker processes, and the series of matches between the same bots that they play."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ LEAVING: Final = 5.0
 """Seconds for workers to end the bots of their matches and to tidy up."""
 
 LONGEST_LINE: Final = 1 << 29
-"""Most bytes in a line of a worker: a result contains the replay, of up to 256 MiB."""
+"""Maximum bytes of a worker's line: a result contains the replay, of up to 256 MiB."""
 
 Spectate: TypeAlias = Callable[[str], None]
-"""Called with the address where a match in flight can be watched."""
+"""Called with the URL where a match in progress can be watched."""
 
 
 ERRORS: Final[Mapping[str, type[ArenaError]]] = {
@@ -47,7 +47,7 @@ class MatchFailure(msgspec.Struct, frozen=True):
     kind: Literal["usage", "capacity", "failure"]
     message: str
     is_lost: bool = False
-    """Whether its worker is gone: another worker may succeed."""
+    """Whether its worker was lost: another worker may succeed."""
 
     def error(self) -> ArenaError:
         """Return the error that the match would have raised in this process."""
@@ -68,7 +68,7 @@ class Judgement(msgspec.Struct, frozen=True):
 
 
 class WorkerLine(msgspec.Struct, frozen=True):
-    """A line of a worker: the progress of a match, or its end."""
+    """A line from a worker: the progress of a match, or its end."""
 
     launched: Launched | None = None
     spectate: str | None = None
@@ -89,7 +89,7 @@ class Workers:
     """Starts a process for each concurrent match, and ends them all."""
 
     def __init__(self) -> None:
-        """Start none yet."""
+        """Create the pool without starting any worker."""
         self._all: list[StdioBot] = []
         self._idle: list[StdioBot] = []
         self._warnings: list[str] = []
@@ -159,7 +159,7 @@ class Workers:
         return list(dict.fromkeys((*self._warnings, *filter(None, lines))))
 
     async def close(self) -> None:
-        """End all workers, and with them the matches in flight."""
+        """End all workers, and with them the matches in progress."""
         # What a process writes while it is being ended is not a warning.
         self._warnings = self.warnings()
         ending, self._all = self._all, []
@@ -167,7 +167,7 @@ class Workers:
 
 
 def lost(worker: StdioBot, detail: str) -> MatchFailure:
-    """Return the failure of a match whose worker is gone, with the end of its output."""
+    """Return the failure of a match whose worker was lost, with the end of its output."""
     output = worker.stderr.end(500)
     return MatchFailure(
         "failure", f"its worker failed: {detail}" + (f"\n{output}" if output else ""), is_lost=True
@@ -175,7 +175,7 @@ def lost(worker: StdioBot, detail: str) -> MatchFailure:
 
 
 AHEAD: Final = 4
-"""Matches per process that may finish before an earlier one does; their replays are held."""
+"""Matches per process that may finish before an earlier one does; their replays are buffered."""
 
 T = TypeVar("T")
 
@@ -205,10 +205,10 @@ async def play_at_once(
     tell: Callable[[T], None],
     on_launch: OnLaunch,
 ) -> list[str]:
-    """Play matches, at most `most` at once; return the warnings of their processes.
+    """Play matches, at most `most` concurrently; return the warnings of their processes.
 
-    `tell` is called with what `keep` returns (see `at_once`). Afterwards, even if cancelled,
-    nothing of the matches runs.
+    `tell` is called with what `keep` returns (see `at_once`). Nothing of the matches is running
+    afterwards, even if cancelled.
     """
     workers = Workers()
     try:
@@ -227,11 +227,11 @@ async def at_once(
     keep: Callable[[int, MatchResult], T],
     on_launch: OnLaunch,
 ) -> AsyncGenerator[T, None]:
-    """Play matches on workers, at most `most` at once; yield what `keep` returns, in order.
+    """Play matches on workers, at most `most` concurrently; yield what `keep` returns, in order.
 
     `keep` is called with the number and the result of each match as soon as it is over, on a
-    thread. To leave early, close the generator, then the workers: they may be within a match. A
-    match whose worker is gone is retried once. Raises the error of the first match in order that
+    thread. To leave early, close the generator, then the workers: they may be playing a match. A
+    match whose worker was lost is retried once. Raises the error of the first match in order that
     cannot be played.
     """
     room = asyncio.Semaphore(most)
@@ -240,12 +240,12 @@ async def at_once(
         async with room:
             outcome = await workers.play(job, on_launch=on_launch)
             if isinstance(outcome, MatchFailure) and outcome.is_lost:
-                # The system may have killed the worker, for want of memory; a match can be played
-                # again.
+                # The system may have killed the worker because memory ran out; a match can be
+                # played again.
                 outcome = await workers.play(job, on_launch=on_launch)
         if isinstance(outcome, MatchFailure):
             raise outcome.error()
-        # The next match begins meanwhile: syncing a line takes as long as a short match.
+        # The next match starts in the meantime: syncing a line takes as long as a short match.
         return await asyncio.to_thread(keep, number, outcome)
 
     playing: deque[asyncio.Task[T]] = deque()

@@ -1,5 +1,5 @@
-"""Pictures of replays: one turn of any game as SVG or PNG, and a whole match as GIF.
+"""Images of replays: one turn of any game as SVG or PNG, and a whole match as an animated GIF.
 
-A game draws shapes in cells of its board (`cw/games/<game>/picture.py`), a caption is added below
-(`sheets`), and one of two painters turns the result into a file (`svg`, `raster`).
+A game draws shapes in cells of its board (`cw/games/<game>/picture.py`), `sheets` adds a caption
+below, and one of two renderers (`svg`, `raster`) turns the result into a file.
 """

@@ -1,4 +1,4 @@
-"""Pictures of a replay: one turn as a still, many as an animation."""
+"""Exports of a replay: one turn as a still image, a span of turns as an animated GIF."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 class Head(msgspec.Struct, frozen=True):
-    """The members of a replay that are drawn, besides its frames."""
+    """The parts of a replay needed for drawing, in addition to its frames."""
 
     players: Annotated[tuple[DrawnPlayer, ...], Meta(min_length=1, max_length=MOST_PLAYERS)]
 
@@ -39,7 +39,7 @@ def scenes(
     """Yield the scenes after the chosen turns, which must be in ascending order.
 
     `size` is the wanted length of the board's longer side, and the maximum cell size, in pixels.
-    Raises ProtocolError if a document or a frame is invalid.
+    Raises ProtocolError if the document or a frame is invalid.
     """
     head = read(document, Head, "the replay")
     index = {str(seat.player): number for number, seat in enumerate(head.players)}
@@ -62,7 +62,7 @@ def scenes(
 
 
 def read(value: Any, kind: type[T], what: str) -> T:
-    """Convert a document to a type; raise ProtocolError, saying where, if invalid."""
+    """Convert a document to a type; if it is invalid, raise ProtocolError saying where."""
     try:
         return documents.convert(value, kind)
     except msgspec.ValidationError as error:
@@ -76,7 +76,7 @@ Frames = Callable[[], Iterable[Any]]
 
 @dataclass(frozen=True, slots=True)
 class DrawnReplay:
-    """A replay with its game's picture, which draws the frames."""
+    """A replay with the `Picture` of its game, which draws the frames."""
 
     picture: Picture[Any]
     document: Document
@@ -92,28 +92,29 @@ class Animation:
     data: bytes
     frames: int
     step: int
-    """The interval between frames in turns; the last turn always has one."""
+    """The number of turns between frames; the last turn always has a frame."""
 
 
 Watched = Callable[[Iterable[Image.Image], int], Iterable[Image.Image]]
-"""Passes the images of an animation on, to show progress; the second argument is their number."""
+"""Passes on the images of an animation to show progress; the second argument is their number."""
 
 SPEEDS: Final = (0.1, 100)
-"""The range of speeds in turns per second."""
+"""The allowed range of speeds, in turns per second."""
 
 MOST_FRAMES: Final = 300
-"""The maximum frames of an animation."""
+"""The maximum number of frames in an animation."""
 
 MOST_WORK: Final = 600_000
-"""The maximum work for an animation, all frames together, in the unit of `mean_work`: a few
-seconds.
+"""The maximum work for all frames of an animation together, in the unit of `mean_work`.
+
+It takes a few seconds.
 """
 
 REPAINTED: Final = 3
-"""The work of painting a changed shape, on top of drawing it."""
+"""The work for painting a changed shape, in addition to drawing it."""
 
 FASTEST: Final = 50
-"""The maximum frames per second that GIF viewers show at their true speed."""
+"""The maximum frame rate, per second, that GIF viewers show at its true speed."""
 
 LAST: Final = 200
 """The duration of the last frame, in hundredths of a second."""
@@ -131,9 +132,9 @@ def still(replay: DrawnReplay, turn: int) -> Sheet:
 
 
 def thumbnail(replay: DrawnReplay, *, dark: bool) -> Sheet:
-    """Return a small sheet of only the last board, for a light or a dark page.
+    """Return a small sheet with only the last board, for a light or a dark page.
 
-    A game that is always dark stays so. Raises the same errors as `still`.
+    A game that is always dark stays dark. Raises the same errors as `still`.
     """
     last = number_of(replay.document, -1)
     picture = replace(replay.picture, dark=dark or replay.picture.dark)
@@ -149,9 +150,9 @@ def animation(
 ) -> Animation:
     """Return the animation of a span of turns, both ends included and counted as in `still`.
 
-    `speed` is in turns per second, within SPEEDS. Turns are skipped evenly if there would be more
-    than MOST_FRAMES frames, more than MOST_WORK, or more than FASTEST frames per second. Raises the
-    same errors as `still`, and UsageError for a speed out of range.
+    `speed` is in turns per second, within SPEEDS. Turns are skipped at regular intervals if there
+    would be more than MOST_FRAMES frames, more than MOST_WORK, or more than FASTEST frames per
+    second. Raises the same errors as `still`, and UsageError for a speed out of range.
     """
     slowest, fastest = SPEEDS
     if not slowest <= speed <= fastest:
@@ -169,14 +170,14 @@ def animation(
 
 
 def frames_of(samples: Sequence[Sheet]) -> int:
-    """Return how many frames like these an animation may have besides its first one."""
+    """Return how many frames like these an animation may have in addition to its first one."""
     return min(MOST_FRAMES - 1, max(1, int(MOST_WORK / mean_work(samples))))
 
 
 def mean_work(samples: Sequence[Sheet]) -> float:
-    """Return the work for a frame like these: all shapes are drawn, and the changed ones painted.
+    """Return the work for a frame like these: drawing all shapes, and painting the changed ones.
 
-    More changes between samples than between two frames, so this is an overestimate.
+    More shapes change between samples than between consecutive frames, so this is an overestimate.
     """
     shapes = [
         Counter(chain.from_iterable(part.shapes for part in sheet.parts)) for sheet in samples
@@ -186,7 +187,7 @@ def mean_work(samples: Sequence[Sheet]) -> float:
 
 
 def number_of(document: Document, turn: int) -> int:
-    """Convert a turn to one counted from the start; raise UsageError if the replay lacks it."""
+    """Convert a turn to one counted from the start; raise UsageError if it does not exist."""
     last = len(document["turns"])
     number = turn + last + 1 if turn < 0 else turn
     if not 0 <= number <= last:
@@ -195,17 +196,17 @@ def number_of(document: Document, turn: int) -> int:
 
 
 def evenly(first: int, last: int, step: int) -> list[int]:
-    """Return every `step`th turn from the first one, and always the last."""
+    """Return every `step`th turn from the first one, and in any case the last one."""
     return [*range(first, last, max(1, step)), last]
 
 
 def times(turns: Sequence[int], speed: float) -> list[int]:
-    """Return the duration of each turn's frame in hundredths of a second."""
+    """Return the duration of each turn's frame, in hundredths of a second."""
     begins = [round(100 * turn / speed) for turn in turns]
     return [*(end - begin for begin, end in pairwise(begins)), LAST]
 
 
 def sheets(replay: DrawnReplay, turns: Sequence[int], size: tuple[int, int]) -> Iterator[Sheet]:
-    """Return an iterator over the sheets of turns, which must be in ascending order."""
+    """Return an iterator over the sheets of some turns, which must be in ascending order."""
     frames = scenes(replay.picture, replay.document, replay.frames(), turns, size)
     return (sheet_of(scene, replay.result) for scene in frames)

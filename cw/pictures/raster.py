@@ -1,4 +1,4 @@
-"""The raster painter: sheets as PNG and GIF files, with brush, fonts and tiles."""
+"""Renders sheets as PNG and GIF files with Pillow: brushes, fonts, tiles and palettes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from cw.pictures.svg import BASELINE
 AnyFont = ImageFont.FreeTypeFont | ImageFont.ImageFont
 
 MOST_LETTERS: Final = 200
-"""Texts are cut to this many characters before they are measured."""
+"""Texts are truncated to this many characters before they are measured."""
 
 
 @lru_cache(64)
@@ -34,12 +34,12 @@ def width_of(text: str, size: float) -> float:
 
 
 def printable(text: str) -> str:
-    """Return a text with "?" for characters that are not printable, such as line feeds."""
+    """Return a text with "?" in place of characters that are not printable, such as line feeds."""
     return "".join(sign if sign.isprintable() else "?" for sign in text[:MOST_LETTERS])
 
 
 def fitted(text: str, size: float, width: float) -> str:
-    """Return a text, cut with an ellipsis if it is wider than a width in pixels."""
+    """Return a text, truncated with an ellipsis if it is wider than `width` pixels."""
     if width_of(text, size) <= width:
         return text
     count = len(text)
@@ -49,16 +49,16 @@ def fitted(text: str, size: float, width: float) -> str:
 
 
 FINE: Final = 3
-"""Dots per side of a pixel while painting. Averaging them makes edges smooth (supersampling)."""
+"""Dots per side of a pixel while painting; averaging them makes edges smooth (supersampling)."""
 
 ANCHORS: Final = {"start": "ls", "middle": "ms", "end": "rs"}
-"""The anchors of texts -> those of Pillow, on the baseline."""
+"""The text anchors, mapped to those of Pillow on the baseline."""
 
 HALF_CIRCLE: Final = 8
 """The number of edges that approximate the round end of a stroke."""
 
 Box = tuple[int, int, int, int]
-"""Left, top, right and bottom in pixels of a sheet."""
+"""Left, top, right and bottom, in pixels of a sheet."""
 
 Ink = tuple[int, ...]
 """Red, green, blue and alpha."""
@@ -69,7 +69,7 @@ SOLID: Final = 255
 
 
 class Place(NamedTuple):
-    """Where the shapes of a part are drawn: their origin, and the size of their unit."""
+    """The coordinate system in which the shapes of a part are drawn: origin and scale."""
 
     x: float
     y: float
@@ -77,14 +77,14 @@ class Place(NamedTuple):
 
 
 class Pens(NamedTuple):
-    """The pens of an image; the translucent one blends shapes with what is below them."""
+    """The pens for an image; the translucent one blends shapes with what is below them."""
 
     opaque: ImageDraw.ImageDraw
     translucent: ImageDraw.ImageDraw
 
 
 Dab = Callable[[Pens, int, int], None]
-"""Paints a shape onto an image, whose left and top are given in dots of the sheet."""
+"""Paints a shape onto an image, given the image's left and top in dots of the sheet."""
 
 
 def image_of(sheet: Sheet) -> Image.Image:
@@ -97,18 +97,18 @@ def image_of(sheet: Sheet) -> Image.Image:
 
 
 def place_of(part: Part) -> Place:
-    """Return where the shapes of a part are on its sheet."""
+    """Return the origin and scale of a part's shapes on its sheet."""
     return Place(part.x, part.y, part.scale)
 
 
 def blank(box: Box, ground: str) -> Image.Image:
-    """Return the dots of an empty box: FINE times FINE per pixel."""
+    """Return the empty image of a box, with FINE times FINE dots per pixel."""
     left, top, right, bottom = box
     return Image.new("RGB", ((right - left) * FINE, (bottom - top) * FINE), ground)
 
 
 def paint(dots: Image.Image, box: Box, dabs: Iterable[Dab]) -> None:
-    """Paint the parts of the dabs within a box onto its dots; the dabs do not depend on the box."""
+    """Paint the parts of the dabs that lie within a box; the dabs do not depend on the box."""
     pens = Pens(ImageDraw.Draw(dots), ImageDraw.Draw(dots, "RGBA"))
     left, top = box[0] * FINE, box[1] * FINE
     for dab in dabs:
@@ -116,14 +116,14 @@ def paint(dots: Image.Image, box: Box, dabs: Iterable[Dab]) -> None:
 
 
 class Brush:
-    """Makes dabs from the shapes of a place: work that does not depend on the image is done once.
+    """Makes dabs from shapes, so that work that does not depend on the image is done only once.
 
     Points are rounded to dots of the sheet before they are moved to those of an image, so that
     rounding does not depend on the box.
     """
 
     def __init__(self, place: Place) -> None:
-        """Paint the shapes of a part."""
+        """Create a brush for the shapes of a part."""
         self.x, self.y = place.x * FINE, place.y * FINE
         self.scale = place.scale * FINE
 
@@ -144,11 +144,11 @@ class Brush:
                 return self.text(self.at((x, y + size * BASELINE)), text, size, anchor, fill)
 
     def at(self, point: Point) -> Point:
-        """Return the position of a point in dots of the sheet."""
+        """Return a point in dots of the sheet."""
         return self.x + point[0] * self.scale, self.y + point[1] * self.scale
 
     def rectangle(self, start: Point, end: Point, colour: Ink) -> Dab:
-        """Paint a rectangle; Pillow includes the last dot of a side, so a side has at least one."""
+        """Return a rectangle's dab; as Pillow includes the last dot, each side has at least one."""
         (x, y), (right, bottom) = (tuple(map(round, self.at(corner))) for corner in (start, end))
         last_x, last_y = max(x, right - 1), max(y, bottom - 1)
         pen = pen_for(colour)
@@ -160,7 +160,7 @@ class Brush:
         return dab
 
     def circle(self, middle: Point, r: float, stroke: float, colour: Ink) -> Dab:
-        """Paint a disc, or a ring if there is a stroke."""
+        """Return the dab of a disc, or of a ring if there is a stroke width."""
         reach = (r + stroke / 2) * self.scale
         x, y = dot((middle[0] - reach, middle[1] - reach))
         right, bottom = dot((middle[0] + reach - 1, middle[1] + reach - 1))
@@ -168,7 +168,7 @@ class Brush:
         fill = prepared(colour)
 
         def disc(pens: Pens, left: int, top: int) -> None:
-            # An animation has up to a million; `ellipse` would look the colour up for each.
+            # An animation has up to a million of them; `ellipse` would look up the colour for each.
             box = x - left, y - top, right - left, bottom - top
             pens[pen].draw.draw_ellipse(box, fill, 1)
 
@@ -179,7 +179,7 @@ class Brush:
         return ring if stroke else disc
 
     def polygon(self, points: Iterable[Point], colour: Ink, stroke: float) -> Dab:
-        """Paint a polygon, or only its edges if there is a stroke."""
+        """Return the dab of a filled polygon, or of its outline if there is a stroke width."""
         dots = [dot(point) for point in points]
         pen, width = pen_for(colour), max(1, round(stroke * self.scale))
 
@@ -193,7 +193,7 @@ class Brush:
         return edge if stroke else area
 
     def text(self, place: Point, text: str, size: float, anchor: str, fill: str) -> Dab:
-        """Paint a line of text with its anchor at a place."""
+        """Return the dab of a line of text with its anchor at a point."""
         (x, y), ((dx, dy), letters) = dot(place), stencil(text, size * self.scale, anchor)
 
         def dab(pens: Pens, left: int, top: int) -> None:
@@ -204,7 +204,7 @@ class Brush:
 
 @lru_cache(1024)
 def prepared(colour: Ink) -> int:
-    """Return a colour in the form that Pillow's pens expect."""
+    """Return a colour in the form expected by Pillow's pens."""
     mixed: int = ImageDraw.Draw(Image.new("RGB", (1, 1))).draw.draw_ink(colour)
     return mixed
 
@@ -215,12 +215,12 @@ def dot(point: Point) -> tuple[int, int]:
 
 
 def pen_for(colour: Ink) -> int:
-    """Return the index of the pen for a colour; the opaque pen is several times faster."""
+    """Return the index of the pen for a colour; the opaque one is several times faster."""
     return 0 if colour[3] == SOLID else 1
 
 
 def capsule(start: Point, end: Point, r: float) -> list[Point]:
-    """Return the outline of a stroke with round ends of radius `r`; Pillow draws only flat ones."""
+    """Return the outline of a stroke with round ends of radius `r`; Pillow draws only flat ends."""
     angle = atan2(end[1] - start[1], end[0] - start[0])
     turns = [pi * step / HALF_CIRCLE for step in range(HALF_CIRCLE + 1)]
     return [
@@ -232,7 +232,7 @@ def capsule(start: Point, end: Point, r: float) -> list[Point]:
 
 @lru_cache(256)
 def stencil(text: str, size: float, anchor: str) -> tuple[tuple[int, int], Image.Image]:
-    """Return the letters of a text as a mask, and its corner relative to the anchor, in dots."""
+    """Return a text as a mask, and the mask's corner relative to the anchor, in dots."""
     box = text_box(text, size, anchor)
     letters = Image.new("L", (max(1, box[2] - box[0]), max(1, box[3] - box[1])))
     ImageDraw.Draw(letters).text((-box[0], -box[1]), text, 255, font(size), ANCHORS[anchor])
@@ -240,14 +240,14 @@ def stencil(text: str, size: float, anchor: str) -> tuple[tuple[int, int], Image
 
 
 def text_box(text: str, size: float, anchor: str) -> Box:
-    """Return the extent of a text, in dots from its anchor."""
+    """Return the bounding box of a text, in dots relative to its anchor."""
     left, top, right, bottom = font(size).getbbox(text, anchor=ANCHORS[anchor])
     return floor(left), floor(top), ceil(right), ceil(bottom)
 
 
 @lru_cache(1024)
 def ink(fill: str, opacity: float) -> Ink:
-    """Return red, green, blue and alpha of a colour `#rrggbb` with an opacity from 0 to 1."""
+    """Return a colour `#rrggbb` with an opacity from 0 to 1 as red, green, blue and alpha."""
     red, green, blue = bytes.fromhex(fill[1:])
     return red, green, blue, round(SOLID * opacity)
 
@@ -256,7 +256,7 @@ SIDE: Final = 48
 """The side of a tile in pixels."""
 
 MOST_KNOWN: Final = 200_000
-"""The maximum shapes that a canvas remembers."""
+"""The maximum number of shapes that a canvas caches."""
 
 Tile = tuple[int, int]
 """Column and row."""
@@ -266,9 +266,9 @@ Bounds = tuple[float, float, float, float]
 
 
 class Canvas:
-    """Paints sheets of one size in sequence, each only where it differs from the previous one.
+    """Paints a sequence of sheets of one size, repainting only what differs from the previous one.
 
-    The dab of a shape is made once and reused in the next sheet, so the dabs of a tile are compared
+    The dab of a shape is made once and reused in later sheets, so the dabs of a tile are compared
     by identity.
     """
 
@@ -285,7 +285,7 @@ class Canvas:
 
     def show(self, sheet: Sheet) -> Image.Image:
         """Return the image of a sheet; the next call modifies it."""
-        # Starting afresh costs one full frame, and bounds the memory of long matches.
+        # Starting again costs one full frame, but limits memory use for long matches.
         if sum(map(len, self._known.values())) > MOST_KNOWN:
             self._begin()
         dabs = self._dabs(sheet)
@@ -320,15 +320,15 @@ class Canvas:
 
 
 class TileCanvas:
-    """Paints a tile repeatedly, above those dabs that have always been at its bottom."""
+    """Paints a tile repeatedly, on top of those dabs that have always been at its bottom."""
 
     def __init__(self, box: Box, ground: str) -> None:
-        """Show an empty box of the sheet."""
+        """Create an empty tile for a box of the sheet."""
         self.box = box
         self.dabs: list[Dab] = []
         """The dabs currently shown."""
         self._lasting: list[Dab] = []
-        """The dabs that have always been at the bottom, painted on the base."""
+        """The dabs that have always been at the bottom; they are painted on `_base`."""
         self._ground = ground
         self._base = blank(box, ground)
 
@@ -347,13 +347,13 @@ class TileCanvas:
 
 def common_prefix(first: Sequence[Dab], second: Sequence[Dab]) -> list[Dab]:
     """Return the common prefix of two lists of dabs."""
-    # By identity, since equal shapes share one dab: no dab is compared in depth.
+    # Compared by identity: equal shapes share one dab, so no deep comparison is needed.
     pairs = takewhile(lambda pair: pair[0] is pair[1], zip(first, second, strict=False))
     return [dab for dab, _ in pairs]
 
 
 def tiles_of(shape: Shape, place: Place, size: tuple[int, int]) -> Iterator[Tile]:
-    """Yield the tiles of an image of a given size that a shape may touch."""
+    """Yield the tiles that a shape may touch in an image of a given size."""
     left, top, right, bottom = bounds(shape, place.scale)
     columns = tiles_between(place.x + left * place.scale, place.x + right * place.scale, size[0])
     rows = tiles_between(place.y + top * place.scale, place.y + bottom * place.scale, size[1])
@@ -361,13 +361,13 @@ def tiles_of(shape: Shape, place: Place, size: tuple[int, int]) -> Iterator[Tile
 
 
 def tiles_between(low: float, high: float, length: int) -> range:
-    """Return the tiles between two positions on a side, with a margin of one pixel at both ends."""
+    """Return the tile indexes between two positions on an axis, with a margin of one pixel."""
     first, end = max(0, floor(low - 1)), min(length, ceil(high + 1))
     return range(first // SIDE, ceil(end / SIDE))
 
 
 def bounds(shape: Shape, scale: float) -> Bounds:
-    """Return the bounds of a shape in its own units; a unit has `scale` pixels."""
+    """Return the bounds of a shape in its own units, each of which has `scale` pixels."""
     match shape:
         case Rectangle(x, y, width, height):
             return x, y, x + width, y + height
@@ -391,33 +391,33 @@ def around(points: Iterable[Point], reach: float) -> Bounds:
 
 
 COLOURS: Final = 255
-"""The colours of an animation's palette; the 256th entry marks unchanged pixels."""
+"""The number of colours in an animation's palette; the 256th entry marks unchanged pixels."""
 
 EXACT: Final = 96
-"""The number of most frequent colours that a palette holds exactly.
+"""The number of most frequent colours that a palette contains exactly.
 
 These are the colours of players and boards. The rest of the palette, found by median cut, is for
 the mixed colours of smooth edges.
 """
 
 CLOSE: Final = 10
-"""The minimum difference of two colours of a palette, in levels of red, green or blue."""
+"""The minimum difference between two colours of a palette, in levels of red, green or blue."""
 
 Colour = tuple[int, int, int]
 """Red, green and blue."""
 
 
 def png(sheet: Sheet) -> bytes:
-    """Return the PNG file of a sheet."""
+    """Return a sheet as a PNG file."""
     file = BytesIO()
     image_of(sheet).save(file, "PNG", optimize=True)
     return file.getvalue()
 
 
 def gif(images: Iterable[Image.Image], hundredths: Sequence[int]) -> bytes:
-    """Return the GIF file of images of one size and palette, repeated endlessly.
+    """Return images of one size and palette as a GIF file that repeats endlessly.
 
-    `hundredths` are the durations of the frames in hundredths of a second.
+    `hundredths` contains the frame durations in hundredths of a second.
     """
     file, frames = BytesIO(), iter(images)
     next(frames).save(
@@ -434,9 +434,9 @@ def gif(images: Iterable[Image.Image], hundredths: Sequence[int]) -> bytes:
 
 
 def coloured(sheets: Iterable[Sheet], palette: Image.Image) -> Generator[Image.Image, None, None]:
-    """Yield the images of sheets of one size, in the colours of a palette.
+    """Yield the images of sheets of one size, converted to a palette.
 
-    All share one palette, so that still parts of the picture do not flicker.
+    All share one palette, so that still parts of the image do not flicker.
     """
     canvas = None
     for sheet in sheets:
@@ -445,7 +445,7 @@ def coloured(sheets: Iterable[Sheet], palette: Image.Image) -> Generator[Image.I
 
 
 def palette_of(sheets: Sequence[Sheet]) -> Image.Image:
-    """Return an image that holds a palette for sheets of one size."""
+    """Return an image with a palette for sheets of one size."""
     first = sheets[0]
     strip = Image.new("RGB", (first.width, first.height * len(sheets)))
     for number, sheet in enumerate(sheets):
@@ -463,7 +463,7 @@ def palette_of(sheets: Sequence[Sheet]) -> Image.Image:
 
 
 def colours_by_frequency(image: Image.Image) -> list[Colour]:
-    """Return the colours of an image by descending frequency."""
+    """Return the colours of an image, the most frequent first."""
     counted = cast(list[tuple[int, Colour]], image.getcolors(image.width * image.height))
     return [colour for _, colour in sorted(counted, reverse=True)]
 

@@ -1,4 +1,4 @@
-"""The layout of a whole picture: the board, and a caption with the game, turn and players."""
+"""The layout of a whole image: the board, and a caption with the game, turn and players."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from cw.errors import UsageError
 from cw.pictures.raster import fitted, printable, width_of
 
 MOVING: Final = (600, 48)
-"""The longer side of a board in an animation, and the maximum cell size, in pixels."""
+"""The longer side of the board in an animation, and the maximum cell size, in pixels."""
 
 SMALLEST: Final = (360, 40)
-"""The same for a board in a list."""
+"""The same for a thumbnail in a list."""
 
 MOST_SHAPES: Final = 250_000
-"""The maximum shapes of a board."""
+"""The maximum number of shapes on a board."""
 
 MOST_LISTED: Final = 12
-"""The maximum players named in the caption."""
+"""The maximum number of players named in the caption."""
 
 NUMBERED_MARGIN: Final = 32
 """The margin of a board with numbers around it, in pixels."""
 
 NARROWEST: Final = 360
-"""The minimum width of a picture in pixels."""
+"""The minimum width of an image in pixels."""
 
 COLUMN: Final = 250
 """The minimum width of a player's entry in the caption, in pixels."""
@@ -48,10 +48,10 @@ WIDE: Final = 500
 """The maximum width of a player's entry in the caption, in pixels."""
 
 BETWEEN: Final = 40
-"""The space between two players in a row, in pixels."""
+"""The space between two players in the same row, in pixels."""
 
 WIDER: Final = 1.15
-"""Allowance for wider fonts, since an SVG is shown in its viewer's font."""
+"""Allowance for wider fonts, since an SVG is displayed in its viewer's own font."""
 
 ROW: Final = 26
 """The height of a row of the caption, in pixels."""
@@ -66,17 +66,17 @@ BAND: Final = (-9, 34)
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How a match ended, for its last picture."""
+    """How a match ended, for its last image."""
 
     sentence: str
     seat: int
-    """The winner's; -1 for nobody."""
+    """The winner's seat number; -1 if no one has won."""
 
 
 def sheet_of(scene: Scene[Any], result: Result | None = None) -> Sheet:
-    """Return the sheet of a scene; after the last turn, with a band that shows the result.
+    """Return the sheet of a scene; after the last turn, it includes a band with the result.
 
-    Raises UsageError if its board has more than MOST_SHAPES.
+    Raises UsageError if its board has more than MOST_SHAPES shapes.
     """
     board = board_sheet(scene)
     is_last = scene.turn == len(scene.turns)
@@ -106,25 +106,25 @@ def board_sheet(scene: Scene[Any]) -> Sheet:
 
 
 def caption_height(scene: Scene[Any], width: int) -> int:
-    """Return the height of the caption in pixels, given the width of the picture."""
+    """Return the height of the caption in pixels, given the width of the image."""
     listed = min(len(scene.players), MOST_LISTED)
     lines = ceil(listed / columns(listed, width)) + (len(scene.players) > listed)
     return ROW + lines * ROW + MARGIN
 
 
 def columns(listed: int, width: int) -> int:
-    """Return the number of players in a row of the caption."""
+    """Return the number of players per row of the caption."""
     return min(listed, max(1, (width - 2 * MARGIN + BETWEEN) // (COLUMN + BETWEEN)))
 
 
 def title_line(scene: Scene[Any], width: int) -> Iterator[Shape]:
-    """Yield a line with the game and the turn."""
+    """Yield the line with the game and the turn."""
     yield Text(MARGIN, ROW / 2, scene.picture.title, LARGE, scene.inks.ink, "start")
     yield Text(width - MARGIN, ROW / 2, turn_of(scene), SMALL, scene.inks.muted, "end")
 
 
 def result_line(scene: Scene[Any], result: Result, width: int) -> Iterator[Shape]:
-    """Yield a band with the result in the winner's colour, and the turn."""
+    """Yield a band in the winner's colour with the result, and the turn."""
     top, height = BAND
     turn, ink = turn_of(scene), scene.inks.letter
     yield Rectangle(0, top, width, height, scene.colour(result.seat))

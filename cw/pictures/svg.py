@@ -1,4 +1,4 @@
-"""Renders pictures (`Sheet`) as SVG."""
+"""Renders sheets (`Sheet`) as SVG."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Final
 from cw.drawing import Circle, Part, Point, Polygon, Rectangle, Shape, Sheet, Stroke, Text
 
 BASELINE: Final = 0.355
-"""The distance from the middle of capitals to the baseline, as a share of the font size."""
+"""The distance from the middle of capital letters to the baseline, relative to the font size."""
 
 
 def svg(sheet: Sheet) -> bytes:
-    """Return the document of a sheet: shapes and text only, without scripts, styles or links."""
+    """Return a sheet as an SVG document: shapes and text only, without scripts, styles or links."""
     width, height = sheet.width, sheet.height
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}"'
@@ -28,7 +28,7 @@ def svg(sheet: Sheet) -> bytes:
 
 
 def part_lines(part: Part) -> Iterator[str]:
-    """Yield the lines of a part: a group that is moved and scaled, with its shapes."""
+    """Yield the lines of a part: a translated and scaled group with its shapes."""
     place = f"translate({number(part.x)} {number(part.y)})"
     scale = "" if part.scale == 1 else f" scale({number(part.scale)})"
     yield f'<g transform="{place}{scale}">'
@@ -37,7 +37,7 @@ def part_lines(part: Part) -> Iterator[str]:
 
 
 def element(shape: Shape) -> str:
-    """Return the element of a shape."""
+    """Return the SVG element for a shape."""
     match shape:
         case Rectangle(x, y, width, height, fill, opacity):
             size = f'width="{number(width)}" height="{number(height)}"'
@@ -59,7 +59,7 @@ def element(shape: Shape) -> str:
 
 
 def ink(fill: str, opacity: float = 1.0, stroke: float = 0.0) -> str:
-    """Return the attributes of a fill, or of an outline if there is a stroke."""
+    """Return the attributes for a fill, or for an outline if there is a stroke width."""
     colour = f' fill="{fill}"'
     if stroke:
         colour = f' fill="none" stroke="{fill}" stroke-width="{number(stroke)}"'
@@ -67,7 +67,7 @@ def ink(fill: str, opacity: float = 1.0, stroke: float = 0.0) -> str:
 
 
 def pair(point: Point) -> str:
-    """Return a point in the form `x,y` of polygons."""
+    """Return a point in the form `x,y` that polygons use."""
     return f"{number(point[0])},{number(point[1])}"
 
 

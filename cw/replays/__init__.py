@@ -1,4 +1,4 @@
-"""A match as a document: enough to draw it, and to play it again."""
+"""Replays: a match as a JSON document, enough to render it and to play it again."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def load(path: str | Path) -> LoadedReplay:
 
         load("replays/hexagon-1.json.gz").outcome["winner"]
     """
-    # Its dependencies, numpy among them, are loaded only by those who analyse replays.
+    # Its dependencies, numpy among them, are loaded only if replays are analysed.
     from cw.replays.loaded import read_replay  # noqa: PLC0415
 
     return read_replay(path)

@@ -1,4 +1,4 @@
-"""Replays as archives store them, without what can be derived from the previous frame.
+"""Archive files of replays, which omit what can be derived from the previous frame.
 
 An archive file is gzipped JSON. It has everything in the arena's replay, and the site's names for
 the match and its bots, so that it can also be converted to the game's own format.
@@ -33,10 +33,10 @@ from cw.replays.json_diff import difference, patched
 VERSION: Final = 1
 
 LARGEST: Final = 4 * 1024 * 1024
-"""Bytes of an archive file, unpacked: 25 times those of a usual match."""
+"""Maximum bytes of an archive file, unpacked: 25 times those of a usual match."""
 
 LARGEST_REPLAY: Final = 64 * 1024 * 1024
-"""Bytes of the replay that is made from it."""
+"""Maximum bytes of the replay that is restored from it."""
 
 MOST_TURNS: Final = 10_000
 
@@ -48,7 +48,7 @@ NOT_READABLE: Final = (
     AttributeError,
     RecursionError,
 )
-"""Errors that a shorthand raises for values of another form."""
+"""Errors that a shorthand raises for malformed values."""
 
 OTHER_RULES: Final = "This match was played with older rules: it cannot be written in this format."
 

@@ -1,4 +1,4 @@
-"""Replay v1: a match as one JSON document, enough to draw it and to play it again."""
+"""Replay v1: a match as one JSON document, enough to render it and to play it again."""
 
 from __future__ import annotations
 
@@ -109,10 +109,10 @@ KEYS: Final[Mapping[str, type]] = {
 """The members of a replay."""
 
 POSITION: Final = "position"
-"""Value of the member `from` if a match begins with a given position."""
+"""Value of the member `from` if a match starts with a given position."""
 
 PLAYED_AGAIN: Final = ("version", "rules", "game", "options", "seed", "from", "start", "result")
-"""Members covered by the hash, besides the actions; `from` may be missing."""
+"""Members covered by the hash, in addition to the actions; `from` may be missing."""
 
 Document = dict[str, Any]
 
@@ -142,7 +142,7 @@ class VisibleMembers(msgspec.Struct, frozen=True):
 
 
 class Recorder:
-    """Follows a match and keeps its frames: what the referee sees, turn by turn."""
+    """Follows a match and records its frames: what the referee sees, turn by turn."""
 
     def __init__(self) -> None:
         """Create a recorder; its first call receives the start."""
@@ -172,7 +172,7 @@ def turn_document(played: MatchRecord, patch: Json) -> dict[str, Json]:
 
 
 def frame_of(game: Game, state: Any) -> Json:
-    """Return what is drawn of a state: everything the referee sees."""
+    """Return the frame of a state, from which it is rendered: everything the referee sees."""
     return game.codec.view_to_json(game.rules.observe(state, None))
 
 
@@ -216,7 +216,7 @@ def actions_document(game: Game, actions: Mapping[Player, Any]) -> dict[str, Jso
 
 
 def action_document(game: Game, action: Any) -> Json:
-    """Convert an action or a fault to a document."""
+    """Convert an action or a fault to JSON."""
     return action.to_json() if isinstance(action, Fault) else game.codec.action_to_json(action)
 
 
@@ -228,7 +228,7 @@ def result_of(played: MatchRecord) -> dict[str, Json]:
 
 
 def digest(document: Document) -> str:
-    """Return the hash of everything that decides the course of a match, and of its result."""
+    """Return the hash of everything that determines the course of a match, and of its result."""
     members: Document = {key: document[key] for key in PLAYED_AGAIN if key in document}
     members["actions"] = [turn["actions"] for turn in document["turns"]]
     # Deterministic order: the hash must not depend on how a program orders members.
@@ -364,10 +364,10 @@ def states(game: Game, document: Document) -> Iterator[Any]:
 def public_replay(
     document: Document, names: Sequence[str], readers: Collection[str] = ()
 ) -> Document:
-    """Return a replay without addresses, latencies and fault messages, its hash recomputed.
+    """Return a replay without bot URLs, latencies and fault messages, its hash recomputed.
 
-    The messages may name a host; those entitled to them read them on the page of the match.
-    `readers` are the players it is made for, as keys of actions: messages about themselves stay.
+    The messages may name a host; authorised users can read them on the match page. `readers` are
+    the players it is made for, as keys of actions: messages about themselves stay.
     """
     players = [
         {**player, "bot": name} for player, name in zip(document["players"], names, strict=True)
@@ -434,5 +434,5 @@ def without_sentences(actions: Mapping[str, Any], readers: Collection[str]) -> d
 
 
 def is_fault(action: Any) -> bool:
-    """Return whether the document of an action is a fault."""
+    """Return whether the JSON of an action is a fault."""
     return isinstance(action, dict) and "fault" in action

@@ -30,7 +30,7 @@ class Ending:
     reason: str
     """Why it ended, as text; "" for an unfinished match."""
     won_by: str
-    """How it was won, as words that follow `won`; "" if nobody won."""
+    """How it was won, as a phrase that follows `won`; "" if no one won."""
 
     @property
     def sentence(self) -> str:
@@ -45,8 +45,8 @@ class Ending:
 def ending_of(players: Sequence[tuple[Json, str]], result: Json, words: Endings) -> Ending:
     """Return how a match ended: `players` are their ids and names, `result` is the replay's.
 
-    `words` are those of its game. The result is untrusted; parts that cannot be read are treated as
-    missing.
+    `words` are the terms of its game. The result is untrusted; parts that cannot be read are
+    treated as missing.
 
     >>> players = [(0, "ann"), (1, "bob")]
     >>> result = {"outcome": {"reason": "finished", "winner": 1, "scores": {"0": 3, "1": 7}}}
@@ -98,7 +98,7 @@ def reason_in_words(code: str, words: Endings) -> str:
 def how_won(
     winner: int, code: str, scores: Scores, figures: Mapping[str, Scores], words: Endings
 ) -> str:
-    """Return how a match was won, as words that follow `won`."""
+    """Return how a match was won, as a phrase that follows `won`."""
     if code in RESIGNATIONS:
         return " by resignation"
     if code in FORFEITS:
@@ -115,7 +115,7 @@ def how_won(
 
 
 def ahead(values: Scores, winner: int, seats: Sequence[int]) -> bool:
-    """Return whether the winner has more than everybody else in these seats."""
+    """Return whether the winner has more than every other player in these seats."""
     score = values[winner]
     others = [values[seat] for seat in seats if seat != winner]
     return score is not None and bool(others) and all(v is not None and v < score for v in others)

@@ -23,7 +23,7 @@ GONE: Final = "-"
 LENGTH: Final = "#"
 STEPS: Final = "+"
 FEW: Final = 2
-"""Up to this many elements, changed numbers are written one by one, as patches."""
+"""Up to this many elements, changed numbers are written individually, as patches."""
 
 
 def difference(old: Json, new: Json) -> Json:

@@ -1,4 +1,4 @@
-"""A replay for analysis: its frames and actions as documents, as arrays, or as a table."""
+"""Replays for analysis: frames and actions as JSON, as numpy arrays, or as a DataFrame."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Standard error of bots: private files beside a replay, two for each seat.
+"""The bots' standard error: private files next to a replay, two for each seat.
 
-They are not part of the replay: passing it on does not pass on what its bots printed. One file
-holds the text; the other has a line for each turn with output: its number, from 1 (0 is before the
-first), and the index in the text where its part begins.
+They are not part of the replay: sharing it does not share what its bots printed. One file holds the
+text; the other has a line for each turn with output: its number, from 1 (0 is before the first),
+and the index in the text where its part begins.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ LARGEST: Final = 256 * 1024
 
 
 class Output(NamedTuple):
-    """The output of a bot, and in which turns it came."""
+    """The output of a bot, and the turns in which it was written."""
 
     text: str = ""
     turns: Sequence[tuple[int, int]] = ()
-    """Turns with output, in order, and where in the text each begins; () if unknown."""
+    """The turns with output, in order, and where in the text each starts; () if unknown."""
 
     @property
     def parts(self) -> list[tuple[int, str]]:
@@ -55,7 +55,7 @@ def write_outputs(replay: Path, outputs: Sequence[Output]) -> None:
 def write_file(file: Path, text: str) -> None:
     """Write a text file; remove it if the text is empty."""
     if text:
-        # Converted line ends would shift the positions where turns begin.
+        # Converted line ends would shift the positions where turns start.
         file.write_text(text, encoding="utf-8", errors="replace", newline="\n")
     else:
         file.unlink(missing_ok=True)

@@ -18,7 +18,7 @@ from cw.replays.json_diff import difference
 from cw.replays.verify import as_read, verify
 
 Part: TypeAlias = tuple[str, int | str]
-"""The description of a nested value's place, and its key or index."""
+"""A nested value's path, as named in messages, and its key or index."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +26,9 @@ class ReplayFile:
     """A replay file that was read."""
 
     document: Document
-    """The arena's replay of the match; computed by the rules if the file is in a game's own
-    format.
+    """The arena's replay of the match.
+
+    It is computed by the rules if the file is in a game's own format.
     """
     own_match: OwnMatch | None = None
     """The contents of a file in a game's own format; None for the arena's."""
@@ -98,7 +99,7 @@ def faults_of(own_match: OwnMatch) -> Iterator[dict[str, Json]]:
 def proven(file: ReplayFile) -> str | None:
     """Return where a file contradicts its options, seed and rules, or None if nowhere.
 
-    Everything beside the actions in a game's own format must be what its exporter makes of them.
+    Everything except the actions in a game's own format must be what its exporter makes of them.
     """
     game = load_game(file.document["game"])
     problem = verify(game, file.document)
@@ -113,7 +114,7 @@ def proven(file: ReplayFile) -> str | None:
 def first_difference(
     recorded: Json, computed: Json, place: str = "", *, optional: int = 2
 ) -> str | None:
-    """Return the first value in a file that differs from what the rules give, as a sentence.
+    """Return a message on the first value in a file that differs from what the rules give, or None.
 
     A file may leave members out, and add some, within its first `optional` levels of objects.
     """

@@ -1,4 +1,4 @@
-"""Verifies replays: played again by the rules, they must give the same match."""
+"""Verification of replays: played again by the rules, they must give the same match."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from cw.replays.document import POSITION, Document, digest, frame_of, frames, st
 from cw.replays.json_diff import difference
 
 PERSON: Final = "human"
-"""The bot of a player who plays by hand."""
+"""The bot of a human player."""
 
 
 def verify(game: Game, document: Document) -> str | None:
     """Return where a replay contradicts its options, seed and rules, or None if nowhere.
 
-    An unfinished match proves nothing, and is rejected. If it begins with a given position
+    An unfinished match proves nothing, and is rejected. If it starts from a given position
     (`from`), the position is trusted, and nothing else.
 
     >>> from cw.games.registry import load_game
@@ -61,7 +61,7 @@ def wrong_course(game: Game, document: Document) -> str | None:
 
 
 def wrong_start(game: Game, document: Document, start: Any) -> str | None:
-    """Return a sentence if options and seed give another start, or None."""
+    """Return a message if options and seed give another start, or None."""
     if document.get("from") == POSITION:
         return None
     if "from" in document:
@@ -76,7 +76,7 @@ def wrong_start(game: Game, document: Document, start: Any) -> str | None:
 
 
 def wrong_players(game: Game, document: Document, start: Any) -> str | None:
-    """Return a sentence if the players are not those of the start, or None.
+    """Return a message if the players are not those of the start, or None.
 
     Players missing from the game must have a fault saying that their bot did not start.
     """
@@ -88,7 +88,7 @@ def wrong_players(game: Game, document: Document, start: Any) -> str | None:
 
 
 def wrong_turn(game: Game, document: Document, number: int, before: Any) -> str | None:
-    """Return a sentence if a turn comes after the end, or None."""
+    """Return a message if a turn comes after the end, or None."""
     if game.rules.outcome(before) is None:
         return None
     actions = game.codec.actions_from_json(before, document["turns"][number - 1]["actions"])
@@ -116,7 +116,7 @@ def wrong_result(game: Game, document: Document, last: Any) -> str | None:
 
 
 def is_resigned(game: Game, document: Document, last: Any) -> bool:
-    """Return whether the result is a resignation; only people resign, and they may."""
+    """Return whether the result is a resignation, which is allowed to human players only."""
     people = [seat["player"] for seat in document["players"] if seat.get("bot") == PERSON]
     players = game.rules.players(last)
     outcomes = (resignation(players, player) for player in players if player in people)

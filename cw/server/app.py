@@ -72,7 +72,7 @@ def create_server(
 ) -> Flask:
     """Return the application; without a limit in the settings, `TIMEOUT` of cw/game.py applies.
 
-    `session` is the game at its root, if another component runs that; `keep_replay` receives the
+    `session` is the game at its root, if another component provides it; `keep_replay` receives the
     replays of finished games. Raises UsageError if a setting is out of range.
     """
     settings = settings or ServerSettings()
@@ -88,7 +88,7 @@ def create_server(
     if settings.desk or settings.rooms:
         app.config["ANY_NAME"] = STATUS
         # Other origins may read the status, including the refusal to let them play: routes that
-        # change the game never answer them anything else.
+        # change the game return nothing else to them.
         players = [re.compile(rf"{re.escape(origin)}\Z") for origin in settings.origins]
         tagged = {"expose_headers": ["ETag"]}
         CORS(
@@ -105,7 +105,7 @@ def create_server(
 
 
 def bare_server(settings: ServerSettings) -> Flask:
-    """Return an application without pages: our files and templates, errors, and limits."""
+    """Return an application without pages: static files and templates, errors, and limits."""
     # Some Windows registries call scripts text/plain, which browsers then refuse to run.
     mimetypes.add_type("text/javascript", ".js")
     app = Flask("cw", static_folder=str(asset("static")), template_folder=str(asset("templates")))
@@ -118,7 +118,7 @@ def bare_server(settings: ServerSettings) -> Flask:
     app.config["ANY_NAME"] = frozenset[str]()
     app.before_request(_refuse_other_names)
     app.before_request(_refuse_large_bodies)
-    # The monitor does not know which pages exist beside it: the navigation shows those registered.
+    # The monitor does not know which other pages exist: the navigation shows those registered.
     app.context_processor(lambda: {"has": lambda pages: pages in app.blueprints})
     app.register_error_handler(HTTPException, _explain)
     app.register_error_handler(ArenaError, _refuse)
@@ -127,10 +127,11 @@ def bare_server(settings: ServerSettings) -> Flask:
 
 
 def _refuse_other_names() -> Response | None:
-    """Refuse, with 403, a request under a name that is not ours, except for ANY_NAME's endpoints.
+    """Refuse, with 403, a request under a foreign host name, except for ANY_NAME's endpoints.
 
-    Any name can be pointed at this machine, and under it a stranger's page looks like ours. Every
-    browser sends the name. No page of ours is shown: its files are refused as well.
+    Anyone can point a host name at this server, and under it an untrusted page would look like
+    ours. Every browser sends the name. The response is not one of our pages, since their static
+    files are refused as well.
     """
     settings: ServerSettings = current_app.extensions["settings"]
     host = request.headers.get("Host")
@@ -157,26 +158,26 @@ def _refuse_large_bodies() -> None:
 
 
 def _explain(error: HTTPException) -> Response:
-    """Answer an HTTP error with a text; leave redirects as they are."""
+    """Respond to an HTTP error with a message; leave redirects unchanged."""
     code = error.code or 500
     if code < 400:
         return cast(Response, error.get_response())
     text = error.description or ""
     if error.description == NotFound.description:
-        # Pages have links for people; a program is better served by the list of valid paths.
+        # Pages have links for users; a program is better served by the list of valid paths.
         text = f"there is no page {request.path[:LONGEST_PATH]}"
         text = text if _wants_html() else current_app.config["NO_SUCH_PAGE"]
     return _answer(code, error.name.capitalize(), text, dict(error.get_headers()))
 
 
 def _refuse(error: ArenaError) -> Response:
-    """Answer a request that was refused, cannot be served now, or failed."""
+    """Respond to a request that was refused, cannot be served now, or failed."""
     code, title = next(row for kind, row in REFUSALS.items() if isinstance(error, kind))
     return _answer(code, title, str(error), {})
 
 
 def _answer(code: int, title: str, text: str, headers: Mapping[str, str]) -> Response:
-    """Answer a browser with a page, everyone else with JSON."""
+    """Respond to a browser with a page, to all other clients with JSON."""
     if _wants_html():
         kind, body = (
             "text/html; charset=utf-8",
@@ -188,7 +189,7 @@ def _answer(code: int, title: str, text: str, headers: Mapping[str, str]) -> Res
 
 
 def _wants_html() -> bool:
-    """Return whether HTML is the best response to a request."""
+    """Return whether HTML is the best response format for a request."""
     return request.accept_mimetypes.best_match(("application/json", "text/html")) == "text/html"
 
 

@@ -1,4 +1,4 @@
-"""Protection against other sites: refuses requests that a browser marks as cross-site."""
+"""Protection against other sites: refuses requests that browsers mark as cross-site."""
 
 from __future__ import annotations
 

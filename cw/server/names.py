@@ -1,4 +1,4 @@
-"""The host names of a server: a page under any other name may be a stranger's."""
+"""The host names that a server accepts: a page under any other name may be untrusted."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ BEYOND: Final = (
     (socket.AF_INET, "192.0.2.1"),
     (socket.AF_INET6, "2001:db8::1"),
 )
-"""Addresses assigned to nobody, so that the route to them leaves this machine."""
+"""Unassigned IP addresses, so that the route to them leaves this host."""
 
 
 def addresses_in_networks(listener: socket.socket) -> list[str]:
-    """Return the base addresses of a server that listens on all networks, the likeliest first."""
+    """Return the base URLs of a server that listens on all networks, the likeliest first."""
     port = listener.getsockname()[1]
     only_version = 4 if listener.family == socket.AF_INET else None
     hosts = dict.fromkeys(own_addresses())
@@ -32,7 +32,7 @@ def addresses_in_networks(listener: socket.socket) -> list[str]:
 
 
 def own_addresses() -> Iterator[str]:
-    """Yield the addresses of this machine, starting with that of its default network."""
+    """Yield the IP addresses of this host, starting with that of its default network."""
     for family, beyond in BEYOND:
         # Connecting a UDP socket sends nothing; it only selects the route.
         with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
@@ -44,20 +44,20 @@ def own_addresses() -> Iterator[str]:
 
 
 def machine_names() -> frozenset[str]:
-    """Return the names by which other machines on the network may know this one."""
+    """Return the names by which other hosts on the network may know this one."""
     name = socket.gethostname().lower().removesuffix(".")
     first = name.partition(".")[0]
     return frozenset({name, first, f"{first}.local"} if first else ())
 
 
 def is_of_network(host: str) -> bool:
-    """Return whether other machines can reach an address."""
+    """Return whether other hosts can reach an IP address."""
     address = ip_address(host)
     return not (address.is_loopback or address.is_link_local or address.is_unspecified)
 
 
 LOCAL_NAMES: Final = frozenset({"127.0.0.1", "localhost", "::1"})
-"""The names by which a browser on this machine reaches the server."""
+"""The names by which a browser on this host reaches the server."""
 
 HOST: Final = r"(?P<host>[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?"
 """A host, optionally with a port, as browsers write them in lower case."""
@@ -69,7 +69,7 @@ class HostNames:
 
     names: frozenset[str] = LOCAL_NAMES
     any_address: bool = False
-    """Whether every IP address is accepted: no resolver can point one at another machine."""
+    """Whether every IP address is accepted: no resolver can point one at another host."""
 
     @classmethod
     def of(cls, host: str, *more: str) -> HostNames:
@@ -120,5 +120,5 @@ def is_address(name: str) -> bool:
 
 
 def is_unspecified(host: str) -> bool:
-    """Return whether listening on this address means all networks of the machine."""
+    """Return whether listening on this IP address means listening on all networks of the host."""
     return is_address(host) and ip_address(host).is_unspecified

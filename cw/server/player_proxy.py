@@ -1,4 +1,4 @@
-"""A proxy per client: the server knows who is calling, and nobody can move for another."""
+"""Per-client proxies: the server knows who is calling, and no client can move for another."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ READING: Final = re.compile(r"/(|status|history|static/.*)", re.DOTALL)
 """Read-only paths of the app."""
 
 MOST_PATHS: Final = 20
-"""Refused requests that are reported one by one; the rest are only counted."""
+"""Maximum number of refused requests that are reported one by one; the rest are only counted."""
 
 LONGEST_PATH: Final = 80
 """Maximum characters reported of a refused request's path."""
@@ -40,7 +40,7 @@ NO_STATUS: Final[Mapping[str, Json]] = {}
 
 
 def path_of(environ: Environ) -> str:
-    """Return the path as the app will see it; "" for a target that is not a path.
+    """Return the path as seen by the app; "" for a target that is not a path.
 
     A request target may be `move/...` or `http:move/...`: the app would add a missing slash at its
     beginning.
@@ -66,7 +66,7 @@ class SpectatorApp:
 
 @dataclass(slots=True)
 class Attempts:
-    """Refused requests of a client; only the first ones are kept in full."""
+    """The refused requests of a client; only the first ones are stored in full."""
 
     paths: list[str] = field(default_factory=list)
     count: int = 0
@@ -80,7 +80,7 @@ class Attempts:
                 self.paths.append(path[:LONGEST_PATH])
 
     def sentences(self) -> list[str]:
-        """Return a sentence for each of the first ones, and one with the number of the rest."""
+        """Return a message for each of the first ones, and one with the number of the rest."""
         texts = [f"its request for {path!r} was refused" for path in self.paths]
         more = self.count - len(self.paths)
         return [*texts, f"{more} more of its requests were refused"] if more else texts
@@ -97,7 +97,7 @@ class Client:
 
 
 class PlayerProxy:
-    """The app as one client may use it: it reads, registers once, and moves only for itself.
+    """The app as one client may use it: to read, to register once, and to move only for itself.
 
     Each client has its own proxy, so the team id that it registers need not be unique: the proxy
     translates it. Anything else is refused and counted in `attempts`; it never reaches the game.
@@ -187,7 +187,7 @@ class PlayerProxy:
 
 
 def answered(start_response: Any, status: str, document: dict[str, Any]) -> Iterable[bytes]:
-    """Answer with JSON."""
+    """Return a JSON response."""
     body = json.dumps(document).encode()
     headers = [("Content-Type", "application/json"), ("Content-Length", str(len(body)))]
     start_response(status, headers)
@@ -208,7 +208,7 @@ def player_proxies(
 ) -> Iterator[dict[str, Door]]:
     """Serve an app on a Unix socket for each client during the block; yield them by name."""
     with TemporaryDirectory(prefix=prefix("gate")) as folder, ExitStack() as servers:
-        # Programs in the sandbox run as other users; each is shown only its own folder.
+        # Programs in the sandbox run as other users; each can see only its own folder.
         Path(folder).chmod(0o711)
         doors = {}
         for number, client in enumerate(clients):

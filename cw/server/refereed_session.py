@@ -1,4 +1,4 @@
-"""The clients of a refereed match: passes what they send to the server on to the referee."""
+"""The session of a refereed match: passes requests of the clients on to the referee."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ DECISION: Final = 30.0
 """Seconds that the referee has to decide on a move; it needs far less than one."""
 
 FAREWELL: Final = 2.0
-"""Seconds that clients have to see the end and exit."""
+"""Seconds that clients have to notice the end and exit."""
 
 
 @dataclass(slots=True)
@@ -122,13 +122,13 @@ class RefereedSession(Generic[State, Action]):
         return Snapshot(tag, teams, state, turns, self._clock(), ends_at)
 
     def look(self, *, as_client: bool = False) -> Observation[State, Action]:
-        """Return the current state; the referee itself notices who has left."""
+        """Return the current state; noticing absent clients is left to the referee."""
         snapshot = self._snapshot
         left = None if snapshot.ends_at is None else max(0.0, snapshot.ends_at - self._clock())
         return Observation(snapshot, left)
 
     def register(self, team_id: str) -> Registration:
-        """Seat a team in the currently open seat; return its place."""
+        """Seat a team in the currently open seat; return its number and the new state's tag."""
         with self._changed:
             seat = self._open_seat
             if seat is None or self.over:
@@ -153,7 +153,7 @@ class RefereedSession(Generic[State, Action]):
             move = SentMove(action, self._loop.time())
             self._pending.append(move)
             self._tell(self._inboxes[named[team_id]].put, move)
-            # `wait_for` releases the lock, so the referee can call `show` meanwhile.
+            # `wait_for` releases the lock, so the referee can call `show` in the meantime.
             self._changed.wait_for(lambda: move.decided or self.over, DECISION)
             return self.look()
 
@@ -162,8 +162,8 @@ class RefereedSession(Generic[State, Action]):
         raise UsageError("this match is played once: it cannot be restarted")
 
     def _tell(self, call: Callable[..., object], *values: object) -> None:
-        """Call something in the event loop, if it is still running."""
-        # The referee's loop may have ended while a client's request was still on its way.
+        """Call a function in the event loop, if the loop is still running."""
+        # The referee's loop may have ended while a client's request was still in flight.
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(call, *values)
 
@@ -213,8 +213,8 @@ class RefereedSession(Generic[State, Action]):
         if len(self._teams) < len(self._inboxes):
             return NOT_STARTED
         if player in self._rules.to_move(self._snapshot.state):
-            # Everyone could see that it is the player's turn, and the referee is about to ask for
-            # the move.
+            # Every client could see that it is the player's turn, and the referee is about to ask
+            # for the move.
             await asyncio.get_running_loop().create_future()
         return Fault("illegal", f"it is not the turn of player {player}")
 
@@ -224,7 +224,7 @@ Start = Callable[[], Awaitable[StdioBot | Fault]]
 
 
 class ClientSeat:
-    """A client of our server: its program is started to register, then listened to."""
+    """A client of our server: its program is started to register; then its moves are awaited."""
 
     transport: Transport = "client"
 
@@ -280,7 +280,7 @@ class ClientSeat:
         began, late = self._time(), f"no action within {limits.seconds:g} s"
         sent = self._session.sent_by(self._player)
         value = await first_of(self._program, sent, limits.seconds, late)
-        # Response time ends when the request came in, not when the loop got to it.
+        # Response time ends when the request arrived, not when the loop handled it.
         if isinstance(value, SentMove):
             return Answer(value.action, max(0.0, value.sent - began))
         return Answer(value, self._time() - began)
@@ -289,7 +289,7 @@ class ClientSeat:
         return asyncio.get_running_loop().time()
 
     async def close(self) -> None:
-        """Give the program a moment to see the end and exit, then end it."""
+        """Give the program time to notice the end and exit, then end it."""
         if self._program is not None:
             await self._program.close(patience=FAREWELL if self._session.over else 0.0)
 
@@ -313,7 +313,7 @@ async def first_of(program: StdioBot, awaited: Awaitable[Any], seconds: float, l
 
 
 class AnnouncedSeat:
-    """A seat in this process, in a match with clients: it registers at once."""
+    """A seat in this process, in a match with clients: it registers immediately."""
 
     def __init__(
         self, seat: Seat, session: RefereedSession[Any, Any], player: Player, name: str
@@ -327,7 +327,7 @@ class AnnouncedSeat:
 
     @property
     def stderr(self) -> HeadAndTail:
-        """What the bot wrote."""
+        """The `stderr` of the wrapped seat."""
         return self._seat.stderr
 
     async def ask(self, query: Query, look: Look) -> Answer:

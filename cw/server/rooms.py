@@ -69,7 +69,7 @@ IDLE: Final = 3600.0
 """Seconds without a registration or a move after which another room may replace this one."""
 
 MOST_FINISHED: Final = 50
-"""Number of finished games that are remembered, the most recent ones."""
+"""Maximum number of recently finished games that are stored."""
 
 KeepReplay: TypeAlias = Callable[[Document], str]
 """Stores a replay and returns its name; "" if that failed."""
@@ -79,14 +79,14 @@ CircuitObservation: TypeAlias = Observation[State, Action]
 
 
 class StatusPage:
-    """The status document as text, serialized once per snapshot; only the clock changes."""
+    """The status JSON as text, serialized once per snapshot; only the clock changes."""
 
     def __init__(self) -> None:
         """Start without a cached text."""
         self._printed: tuple[str, str, str] = ("", "", "")
 
     def render(self, observation: CircuitObservation) -> str:
-        """Return the text of the status document."""
+        """Return the status JSON as text."""
         tag, head, tail = self._printed
         if tag != observation.snapshot.tag:
             head, tail = self._print(observation.snapshot)
@@ -182,7 +182,7 @@ class RoomRegistry:
         return list(self._finished)
 
     def find(self, room: str | None) -> Room:
-        """Return the game of a room, or of the root if None; empty if nobody registered there."""
+        """Return the game of a room, or of the root if None; empty if no team registered there."""
         return self._main if room is None else self._rooms.get(room, self._vacant)
 
     def enter(self, room: str | None) -> Room:
@@ -256,7 +256,7 @@ def listed() -> Response:
 
 
 def room_document(name: str | None, snapshot: CircuitSnapshot) -> dict[str, Json]:
-    """Return the state of a game; `room` is null for the game at the root."""
+    """Return the state of a game as JSON; `room` is null for the game at the root."""
     code = status_code(len(snapshot.teams), snapshot.state)
     return {
         "room": name,
@@ -272,7 +272,7 @@ def room_document(name: str | None, snapshot: CircuitSnapshot) -> dict[str, Json
 
 
 def finished_document(game: FinishedGame) -> dict[str, Json]:
-    """Return the result of a finished game."""
+    """Return the result of a finished game as JSON."""
     room = room_document(game.room, game.snapshot)
     return {
         key: room[key] for key in ("room", "status_code", "status", "teams", "scores", "replay")
@@ -280,7 +280,7 @@ def finished_document(game: FinishedGame) -> dict[str, Json]:
 
 
 def monitor_of(name: str | None) -> str:
-    """Return the address of the monitor of a room."""
+    """Return the URL of a room's monitor."""
     if name is None:
         return url_for("circuit_wars.monitor")
     return url_for("room.monitor", room=name)

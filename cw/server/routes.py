@@ -24,7 +24,7 @@ from cw.server.rooms import CircuitObservation, Room, RoomRegistry, replay_addre
 from cw.server.settings import ServerSettings
 
 TEAM_IDS: Final = "cw.team_ids"
-"""Key of the request environment: replacements for team ids in responses (see `PlayerProxy`)."""
+"""WSGI environment key: replacements for team ids in responses (see `PlayerProxy`)."""
 
 routes = Blueprint("circuit_wars", __name__)
 
@@ -45,7 +45,7 @@ def monitor(room: str | None = None) -> Response:
 
 @routes.get("/status")
 def status(room: str | None = None) -> Response:
-    """Return the status document; 304 if only the clock has changed since the ETag."""
+    """Return the status JSON; 304 if only the clock has changed since the ETag."""
     playing = _rooms().find(room)
     observation = playing.session.look(as_client=MONITOR not in request.headers)
     tag = observation.snapshot.tag
@@ -76,7 +76,7 @@ def reg(team_id: str, room: str | None = None) -> Response:
 @routes.get("/move/<team_id>/<text:move>")
 @plays
 def move(team_id: str, move: str, room: str | None = None) -> Response:
-    """Make a move; return the resulting status document."""
+    """Make a move; return the resulting status JSON."""
     playing = _rooms().find(room)
     try:
         observation = playing.session.move(team_id, move)
@@ -88,7 +88,7 @@ def move(team_id: str, move: str, room: str | None = None) -> Response:
 @routes.get("/restart")
 @plays
 def restart(room: str | None = None) -> Response:
-    """Remove both teams and begin a new game (development only).
+    """Remove both teams and start a new game (development only).
 
     With `?seen=` and the tag of a status, only if nothing has changed since.
     """
@@ -103,7 +103,7 @@ def restart(room: str | None = None) -> Response:
 
 @routes.get("/history")
 def history(room: str | None = None) -> Response:
-    """Return what the monitor shows besides the status: teams, moves, the reason for the end."""
+    """Return what the monitor shows in addition to the status: teams, moves, and why it ended."""
     session = _rooms().find(room).session
     snapshot = session.look().snapshot
     turns = [turn.actions for turn in snapshot.turns]
@@ -117,7 +117,7 @@ def history(room: str | None = None) -> Response:
 
 
 def etag(tag: str) -> dict[str, str]:
-    """Return the ETag header of a snapshot; weak, as the clock in the document keeps running."""
+    """Return a snapshot's ETag header; weak, as the clock in the JSON keeps running."""
     return {"ETag": f'W/"{tag}"'}
 
 

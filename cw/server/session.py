@@ -1,4 +1,4 @@
-"""Clients of this server: who is registered, what they see, and the match they play."""
+"""Sessions: the registered clients, the state that they see, and the match that they play."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ GITHUB: Final = TeamIdForm(re.compile("[A-Za-z0-9-]{1,39}"), "1 to 39 letters, d
 
 @dataclass(frozen=True, slots=True)
 class Snapshot(Generic[State, Action]):
-    """The whole state of a session at one moment."""
+    """The whole state of a session at one point in time."""
 
     tag: str
     """Unique among all snapshots, including those of other sessions and earlier runs."""
@@ -52,7 +52,7 @@ class Snapshot(Generic[State, Action]):
     state: State
     turns: tuple[Turn[Action], ...]
     since: float
-    """When this state began, on the session's clock."""
+    """When this state started, on the session's clock."""
     ends_at: float | None
     """When the current turn times out, on the session's clock; None if no clock runs."""
     replay: str = ""
@@ -71,7 +71,7 @@ class Observation(NamedTuple, Generic[State, Action]):
 
 
 class Registration(NamedTuple):
-    """The place of a newly registered team."""
+    """A newly registered team's number, and the tag of the resulting state."""
 
     player: int
     """Its number, from 1."""
@@ -80,7 +80,7 @@ class Registration(NamedTuple):
 
 
 class Session(Protocol[State, Action]):
-    """What the routes of a game need: clients register, send moves, and look."""
+    """What a game's routes need: registering clients, submitting moves, and reading the state."""
 
     limit: float | None
     """Seconds per turn, or None for no limit."""
@@ -90,7 +90,7 @@ class Session(Protocol[State, Action]):
         """Return the current state; `as_client` if a program asks, not a page."""
 
     def register(self, team_id: str) -> Registration:
-        """Seat a team and return its place; raise a RegistrationError saying what to do."""
+        """Seat a team and return its number; raise a RegistrationError saying what to do."""
 
     def move(self, team_id: str, action: Action | Fault) -> Observation[State, Action]:
         """Take a team's action and return the new state; raise UnknownTeam if not registered."""
@@ -139,8 +139,8 @@ class MatchSession(Generic[State, Action, View]):
 
     `limit` is the time for a turn in seconds, or None. The clock of the first turn starts when the
     second team registers. Until then the first team has to poll: after ABSENCE seconds without a
-    request from its program, its seat is free again. Without a limit nobody is ever late, and seats
-    are kept.
+    request from its program, its seat is free again. Without a limit no team is ever late, and
+    teams keep their seats.
     """
 
     def __init__(  # noqa: PLR0913 - each of them is a thing of its own
@@ -153,7 +153,7 @@ class MatchSession(Generic[State, Action, View]):
         *,
         keep: Keep = lambda _: "",
     ) -> None:
-        """Open a session for one match that begins with `start`."""
+        """Open a session for one match that starts with `start`."""
         self._game = game
         self.limit = limit
         self.start = start
@@ -218,7 +218,7 @@ class MatchSession(Generic[State, Action, View]):
         return Observation(self._snapshot, None if ends_at is None else max(0.0, ends_at - now))
 
     def register(self, team_id: str) -> Registration:
-        """Seat a team and return its place; the last one starts the clock.
+        """Seat a team and return its number; the last one starts the clock.
 
         Raises InvalidTeamId, GameStarted or TeamIdTaken, saying what to do.
         """
@@ -266,7 +266,7 @@ class MatchSession(Generic[State, Action, View]):
         with self._lock:
             now = self._clock()
             self._free_seat(now)
-            # This call may be the first to notice that somebody was late.
+            # This call may be the first to notice that a player was late.
             if seen not in (None, self._look(now).snapshot.tag):
                 raise changed()
             self._reset()

@@ -29,7 +29,7 @@ class ServerSettings:
     openings: int = 0
     """Number of random segments at the start of every game."""
     seed: int = 0
-    """The seed for drawing them."""
+    """The seed for generating them."""
     desk: bool = True
     """Whether a game is played at the root."""
     rooms: bool = True
@@ -39,9 +39,9 @@ class ServerSettings:
     team_ids: TeamIdForm = SHORT
     """The form of valid team ids."""
     names: HostNames = field(default_factory=HostNames)
-    """The host names at which the server answers."""
+    """The host names to which the server responds."""
     further_names: str = ""
-    """How the owner allows another one, for a message."""
+    """How the owner can allow another one, as text for a message."""
     origins: frozenset[str] = frozenset()
     """Origins of other sites whose pages may play, as returned by `read_origin`."""
 

@@ -28,33 +28,34 @@ WSGIApp: TypeAlias = Callable[[dict[str, Any], Any], Iterable[bytes]]
 THREADS = 8
 LANE_THREADS = 2
 QUICK = ("/health", "/static/")
-"""Prefixes of paths that are served without waiting for anything."""
+"""Prefixes of paths whose requests are served without waiting for anything."""
 
 CROWDED = ("/workshop/",)
-"""Prefixes of paths that a whole class may request at the same moment."""
+"""Prefixes of paths that a whole class may request at the same time."""
 
 MOST_CONNECTIONS = 1000
-"""Enough for a class: 50 games keep 150 connections open, and each browser has several."""
+"""Enough for a class: 50 games keep 150 connections open, and each browser opens several."""
 
 SPARE = 50
-"""Idle connections are closed once fewer than this many are left, so new ones are always
-accepted.
+"""Idle connections are closed once fewer than this many are free.
+
+New connections are therefore always accepted.
 """
 
 MOST_OF_ONE_ADDRESS = 500
-"""Per address; a class behind one router shares one, and so does everything on this machine."""
+"""Maximum per IP address, shared by a class behind one router and by all local clients."""
 
 HAS_POLL = hasattr(select, "poll")
-"""Without it, on Windows, there is only select with its limit of connections."""
+"""Whether `poll` exists; Windows has only `select`, with its limit on connections."""
 
 BACKLOG = 1024
 """Connections waiting to be accepted."""
 
 LEAVING = 1
-"""Seconds for requests in flight when the process is told to end."""
+"""Seconds for requests in flight when the process is asked to end."""
 
 FINISHING = 5
-"""Seconds for them if the process goes on, so that players learn how their match ended."""
+"""Seconds for them if the process continues, so that players learn how their match ended."""
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -67,7 +68,7 @@ def listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         raise UsageError(f"cannot listen on {host!r}: {error}") from None
     if sys.platform != "win32":
-        # Elsewhere this only skips the wait after a restart; there it would share the port.
+        # On POSIX this only skips the wait after a restart; on Windows it would share the port.
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind(address)
@@ -82,7 +83,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 class Parser(HTTPRequestParser):
-    """An incoming request; one that cannot be parsed is answered with 400."""
+    """A parser of incoming requests; a request that cannot be parsed gets a 400 response."""
 
     path = ""
     """The path, if the first line of the request cannot be parsed."""
@@ -94,7 +95,7 @@ class Parser(HTTPRequestParser):
         try:
             super().parse_header(header_plus)
         except ValueError as error:
-            # Python rejects the address `http://[`, and a length of 5000 digits.
+            # Python rejects the URL `http://[`, and a length of 5000 digits.
             raise ParsingError(f"The request cannot be read: {error}") from None
         if self.proxy_netloc:
             # For a target `http://host/path`, this host counts, whatever the header says (RFC
@@ -140,9 +141,9 @@ class Channel(HTTPChannel):
 
 
 class Lanes(ThreadedTaskDispatcher):
-    """The threads that answer requests, plus two for each of two kinds.
+    """The threads that serve requests, and LANE_THREADS more for each of two kinds of paths.
 
-    So health checks and static files are served while all other threads wait for a database, and
+    Health checks and static files are thus served while all other threads wait for a database, and
     pages do not queue behind the runs of a class.
     """
 
@@ -169,7 +170,7 @@ class Lanes(ThreadedTaskDispatcher):
         A thread that is still waiting then is abandoned: it ends with the process.
         """
         ends = monotonic() + timeout
-        # Signal all of them first, so that their time runs in parallel.
+        # All of them are signalled first, so that they end concurrently.
         for lane in self.lanes.values():
             lane.set_thread_count(0)
         is_given_up = super().shutdown(cancel_pending, timeout)
@@ -182,7 +183,7 @@ class Lanes(ThreadedTaskDispatcher):
 def longest_idle(channels: Iterable[Any], newest: Any) -> Any | None:
     """Return the connection to close for the newest one, or None if there is room.
 
-    An address with too many connections gives up one of its own, so that it cannot shut out others.
+    An IP address with too many connections gives up one of its own, so that it cannot block others.
     A connection with a request in progress is never closed.
     """
     others = [channel for channel in channels if channel is not newest and not channel.will_close]
@@ -196,7 +197,7 @@ def longest_idle(channels: Iterable[Any], newest: Any) -> Any | None:
 
 
 def make_server(app: WSGIApp, listener: socket.socket, channels: dict[int, Any]) -> Any:
-    """Put waitress around the app, on an open socket; `channels` collects everything it opens.
+    """Create the server of an app on an open socket; `channels` collects everything it opens.
 
     A Flask app sets the maximum size of request bodies in its MAX_CONTENT_LENGTH.
     """
@@ -221,7 +222,7 @@ def make_server(app: WSGIApp, listener: socket.socket, channels: dict[int, Any])
     return server
 
 
-# A request that waits for a thread is nothing unusual: the class bench usually has a queue.
+# A request that waits for a thread is not unusual: the class bench usually has a queue.
 logging.getLogger("waitress.queue").setLevel(logging.ERROR)
 
 
@@ -232,7 +233,7 @@ def serve(app: Flask, listener: socket.socket) -> None:
 
 @contextmanager
 def serving(app: WSGIApp, listener: socket.socket) -> Iterator[str]:
-    """Serve in a thread during the block; yield the base address."""
+    """Serve in a thread during the block; yield the base URL."""
     channels: dict[int, Any] = {}
     server = make_server(app, listener, channels)
     stopping = Event()
@@ -255,7 +256,7 @@ def serving(app: WSGIApp, listener: socket.socket) -> Iterator[str]:
 
 
 def address_of(listener: socket.socket) -> str:
-    """Return the base address at which a browser on this machine reaches the socket."""
+    """Return the base URL at which a browser on this host reaches the socket."""
     if listener.family not in (socket.AF_INET, socket.AF_INET6):
         return str(listener.getsockname())
     host, port = listener.getsockname()[:2]

@@ -1,4 +1,4 @@
-"""Web pages for games, live matches, replays and championships."""
+"""Flask pages for games, live matches, replays, championships and workshops."""
 
 from cw.web.app import create_app
 

@@ -1,4 +1,4 @@
-"""The Flask application of the site: the Circuit Wars server and the pages of all games."""
+"""The Flask application factory: the Circuit Wars server and the pages of all games."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ PAGES: Final = "; games are under /games/, replays under /replays/, documents un
 
 
 def create_app(settings: SiteSettings | None = None, clock: Clock = time.monotonic) -> Flask:
-    """Return the application of a server with its pages.
+    """Return the application of a server with pages.
 
-    Raises UsageError if a setting is out of range, or if replays would be saved into the folder
-    of a championship.
+    Raises UsageError if a setting is out of range, or if replays would be saved into the folder of
+    a championship.
     """
     settings = settings or SiteSettings()
     place, championship = settings.folder(), championship_around(settings.replays)

@@ -1,4 +1,4 @@
-"""Championship pages: the report, and the handouts for teams."""
+"""Championship pages, replay pages for reports, and handouts for teams."""
 
 from __future__ import annotations
 
@@ -68,9 +68,9 @@ from cw.web.settings import revalidated
 
 
 def contest_server(name: str) -> Flask:
-    """Return an application for the page of a contest, `/name/`, and the replays of its matches.
+    """Return an application for the page of a contest, `/name/`, and its matches' replays.
 
-    The caller adds the page itself and the store of the replays.
+    The caller adds the page itself and the replay store.
     """
     app = bare_server(ServerSettings())
     app.config["HOME"] = f"{name}.page"
@@ -84,14 +84,14 @@ def contest_server(name: str) -> Flask:
 
 
 def whole_page(template: str, tag: str, values: Mapping[str, Any]) -> Response:
-    """Return a page that knows the tag of its changing part."""
+    """Render a page that includes the tag of its changing part."""
     answer = make_response(render_template(template, tag=f'"{tag}"', **values))
     answer.headers["Cache-Control"] = "no-store"
     return answer
 
 
 def changed_part(tag: str, render: Callable[[], str]) -> Response:
-    """Return the changing part of a page, with its tag; 304 if the client has it already."""
+    """Return the changing part of a page with its tag; 304 if the client already has it."""
     is_known = request.if_none_match.contains(tag)
     answer = revalidated(Response(status=304) if is_known else render())
     answer.set_etag(tag)
@@ -116,14 +116,14 @@ def championship_app(folder: Path) -> Flask:
 
 
 def add_championship(app: Flask, folder: Path) -> None:
-    """Register the page of a championship, and its replays, with an application."""
+    """Register a championship's page and replays with an application."""
     app.extensions["championship"] = ChampionshipReader(folder.resolve())
     app.extensions["replay_store"] = ReplayStore(folder.resolve() / MATCHES)
     app.register_blueprint(routes)
 
 
 def championship_around(place: Path | None) -> Path | None:
-    """Return the championship folder that is `place` or its parent, or None."""
+    """Return `place` or its parent, whichever is a championship folder, or None."""
     if place is None:
         return None
     place = place.resolve()
@@ -141,17 +141,18 @@ class Stand:
 
 
 class ChampionshipReader:
-    """Reads a championship, and reads it again only when something has changed."""
+    """Reads a championship, and caches the result until something changes."""
 
     def __init__(self, folder: Path) -> None:
-        """Read nothing until the first request."""
+        """Create a reader, which reads nothing until the first request."""
         self.folder = folder
         self._last: Stand | None = None
-        # A check for a runner takes its lock briefly: concurrent checks would mistake each other.
+        # Checking for a runner takes its lock briefly, so concurrent checks would disturb each
+        # other.
         self._alone = Lock()
 
     def stand(self) -> Stand:
-        """Return the current state; raise UsageError if the journal cannot be read."""
+        """Return the current snapshot; raise UsageError if the journal cannot be read."""
         with self._alone:
             running = is_run(self.folder)
             tag = self._tag(running)
@@ -160,7 +161,7 @@ class ChampionshipReader:
             return self._last
 
     def _tag(self, running: bool) -> str:
-        """Return a tag that changes with everything the page shows."""
+        """Return a tag that changes with anything the page shows."""
         files = (self.folder / name for name in (SETTINGS, RESULTS, PROGRESS))
         stamps = [*map(stamp, files), str(running)]
         return sha256(" ".join(stamps).encode()).hexdigest()[:20]
@@ -172,7 +173,7 @@ class ChampionshipReader:
 
 
 def stamp(file: Path) -> str:
-    """Return a value that changes whenever a file does."""
+    """Return a value that changes whenever a file changes."""
     try:
         status = file.stat()
     except OSError:
@@ -182,7 +183,7 @@ def stamp(file: Path) -> str:
 
 @routes.get("/")
 def page() -> Response:
-    """Return the current tables, bracket and matches."""
+    """Render the current tables, bracket and matches."""
     now = championship().stand()
     return whole_page("championship.html", now.tag, values_of(now))
 
@@ -211,7 +212,7 @@ def form(name: str) -> Response:
 
 @routes.get("/live/<replay:name>")
 def live(name: str) -> Response:
-    """Return the page for watching a match in flight."""
+    """Return the page for watching a match in progress."""
     return revalidated(render_template("championship_match.html", name=name))
 
 
@@ -219,7 +220,8 @@ def live(name: str) -> Response:
 def live_document(name: str) -> Response:
     """Return a match as played so far; with `after`, only what followed that many turns.
 
-    202 before its start and while its replay is being written, 304 if nothing has changed.
+    The status is 202 before the match starts and while its replay is being written, 304 if nothing
+    has changed.
     """
     folder, text = championship().folder, request.args.get("after", "")
     after = int(text) if NUMBER.fullmatch(text) else None
@@ -241,7 +243,7 @@ def live_document(name: str) -> Response:
 
 
 def named(news: dict[str, Json]) -> dict[str, Json]:
-    """Return news of a match in flight, with the names of the teams that play it."""
+    """Return an update on a match in progress, with the names of its teams."""
     if "players" not in news:
         return news
     players = msgspec.json.decode(news["players"])
@@ -258,7 +260,7 @@ def over_document(document: Document, after: int | None) -> Document:
 
 
 def told_live(document: Document, code: int, tag: str = "") -> Response:
-    """Return the document of a match as a response with a tag; no body with a 304."""
+    """Return a match's JSON as a response with a tag; the body is empty for a 304."""
     data = b"" if code == NOT_MODIFIED else msgspec.json.encode(document)
     answer = revalidated(Response(data, code, content_type="application/json"))
     if tag:
@@ -268,12 +270,12 @@ def told_live(document: Document, code: int, tag: str = "") -> Response:
 
 @routes.get("/games/<name>")
 def game(name: str) -> AnyResponse:
-    """Return the log or the replay of a match as a download."""
+    """Return a match's log or replay as a download."""
     return send_from_directory(championship().folder / MATCHES, name, as_attachment=True)
 
 
 def championship() -> ChampionshipReader:
-    """Return the championship of this server."""
+    """Return the championship shown by this server."""
     championship: ChampionshipReader = current_app.extensions["championship"]
     return championship
 
@@ -303,11 +305,11 @@ document.addEventListener("DOMContentLoaded", () => {
   }
 });
 """
-"""Loads the viewer's modules from data URLs: a page on disk cannot load other files as modules."""
+"""Loads the viewer's modules from data URLs, as a local page cannot load other files as modules."""
 
 
 def write_replay_pages(championship: Path, report: Path) -> None:
-    """Write a page for each replay without a current one; raise Failure if that fails."""
+    """Write a page for each replay that has no current one; raise Failure if that fails."""
     pages = report / REPLAYS
     make_folder(pages)
     files = sorted((championship / MATCHES).glob(f"*{ENDING}"))
@@ -316,7 +318,7 @@ def write_replay_pages(championship: Path, report: Path) -> None:
         return
     viewer = PackedViewer.of(decode(due[0].read_bytes())["game"])
     if viewer.write(pages):
-        # The policy of a page admits one version of the viewer: write all pages again.
+        # A page's policy allows only one version of the viewer, so write all pages again.
         due = files
     for file in due:
         write_whole(page_of(file, pages), viewer.page(stem_of(file), file.read_bytes()).encode())
@@ -324,7 +326,7 @@ def write_replay_pages(championship: Path, report: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class PackedViewer:
-    """The viewer that the pages of a folder share."""
+    """The viewer shared by all pages of a folder."""
 
     game: str
     modules: str
@@ -332,18 +334,18 @@ class PackedViewer:
 
     @staticmethod
     def of(game: str) -> PackedViewer:
-        """Return this version's viewer for replays of a game."""
+        """Return the current version's viewer for replays of a game."""
         template = environment(game).get_template("replay_in_report.html")
         return PackedViewer(game, modules_of(game), template)
 
     def write(self, pages: Path) -> bool:
-        """Write the files that all pages share; return whether the script has changed."""
+        """Write the files shared by all pages; return whether the script has changed."""
         is_new = renewed(pages / "viewer.js", script(self.modules))
         renewed(pages / "viewer.css", style())
         return is_new
 
     def page(self, name: str, replay: bytes) -> str:
-        """Return the page of a replay: its data, and the code that loads the viewer."""
+        """Return a replay's page: its data, and the code that loads the viewer."""
         scripts = f"'self' file: data: {digest(self.modules)} {digest(START)}"
         return self.template.render(
             policy=f"default-src 'none'; script-src {scripts}; style-src 'self' file:; {IMAGES}",
@@ -359,12 +361,12 @@ def page_of(file: Path, pages: Path) -> Path:
 
 
 def stem_of(file: Path) -> str:
-    """Return the name of a replay file without its ending."""
+    """Return a replay's file name without its extension."""
     return file.name.removesuffix(ENDING)
 
 
 def renewed(file: Path, text: str) -> bool:
-    """Write a file unless it already has this text; return whether it was written."""
+    """Write a file unless it already contains this text; return whether it was written."""
     if file.exists() and read(file) == text:
         return False
     write_whole(file, text.encode())
@@ -405,7 +407,7 @@ def write_handouts(out: Path, played: Played, settings: ChampionshipSettings) ->
 
 
 def team_document(document: Mapping[str, Any], team: str) -> dict[str, Json]:
-    """Return what a team may read; of other teams, only their results."""
+    """Return what a team may read: its own entry, but only the results of other teams."""
     (own,) = (one for one in document["teams"] if one["id"] == team)
     rows = document["ranking"]
     return {
@@ -421,7 +423,7 @@ def team_document(document: Mapping[str, Any], team: str) -> dict[str, Json]:
 def write_handout(
     out: Path, played: Played, document: Mapping[str, Any], viewer: PackedViewer
 ) -> Path:
-    """Write the folder of a team, and return its path."""
+    """Write a team's folder, and return its path."""
     team: str = document["team"]["id"]
     folder = out / HANDOUTS / team
     replays = folder / REPLAYS
@@ -444,7 +446,7 @@ def write_handout(
 
 
 def outputs_of(entries: Iterable[Entry], team: str) -> Iterator[tuple[str, str]]:
-    """Yield the output of a team's program in each match, with the name of the match."""
+    """Yield each match's name and the output of the team's program in it."""
     for entry in entries:
         text = entry.stderr[entry.players.index(team)].strip() if entry.stderr else ""
         if text:
@@ -452,7 +454,7 @@ def outputs_of(entries: Iterable[Entry], team: str) -> Iterator[tuple[str, str]]
 
 
 def replay_for(out: Path, entry: Entry, team: str) -> Document:
-    """Return the replay of a match for one of its teams; raise Failure if it cannot be read."""
+    """Return a match's replay for one of its teams; raise Failure if it cannot be read."""
     file = out / MATCHES / f"{journal_stem_of(entry.fixture)}{ENDING}"
     try:
         document = decode(file.read_bytes())
@@ -464,7 +466,7 @@ def replay_for(out: Path, entry: Entry, team: str) -> Document:
 
 
 def handout_style() -> str:
-    """Return the CSS of the page."""
+    """Return the handout page's CSS."""
     return "".join(
         (asset("static") / name).read_text(encoding="utf-8")
         for name in ("base.css", "championship.css")

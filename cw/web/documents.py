@@ -1,4 +1,4 @@
-"""The documents for players as pages."""
+"""The documentation pages for players: Markdown rendering, links, and the library of documents."""
 
 from __future__ import annotations
 
@@ -24,30 +24,33 @@ from cw.games.registry import game_entries
 
 
 class Renderer(RendererHTML):
-    """Makes tables and code scroll, also by keyboard, as they may be wider than a phone."""
+    """Renders tables and code as scrollable boxes, as they may be wider than a phone screen.
+
+    They can also be scrolled by keyboard.
+    """
 
     def table_open(
         self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType
     ) -> str:
-        """Begin a table."""
+        """Return the start of a table."""
         return '<div class="wide" tabindex="0" role="group" aria-label="Table"><table>\n'
 
     def table_close(
         self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType
     ) -> str:
-        """End a table."""
+        """Return the end of a table."""
         return "</table></div>\n"
 
     def code_block(
         self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType
     ) -> str:
-        """Return a code block, whatever its language."""
+        """Return a code block, ignoring its language."""
         return Markup('<pre tabindex="0"><code>{}</code></pre>\n').format(tokens[idx].content)
 
     fence = code_block
 
     def image(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
-        """Return the alt text of a picture: the server has none of the documentation's pictures."""
+        """Return an image's alt text, as the server has none of the documentation's images."""
         return escape(tokens[idx].content)
 
 
@@ -60,14 +63,14 @@ LOWEST: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A section of a document."""
+    """A section heading of a document, for its table of contents."""
 
     anchor: str
     words: Markup
 
 
 def anchor_headings(tokens: Sequence[Token]) -> None:
-    """Give each heading the anchor that repository hosts give it."""
+    """Give each heading the anchor that code hosting sites give it."""
     counts: Counter[str] = Counter()
     for opening, words in pairwise(tokens):
         if opening.type == "heading_open":
@@ -77,14 +80,14 @@ def anchor_headings(tokens: Sequence[Token]) -> None:
 
 
 def link_to(tokens: Sequence[Token], place_of: Callable[[str], str | None]) -> None:
-    """Point links to the address that `place_of` returns; None turns a link into plain text."""
+    """Set each link to the URL returned by `place_of`; None turns a link into plain text."""
     for token in tokens:
         if token.children:
             token.children = linked(token.children, place_of)
 
 
 def linked(words: Sequence[Token], place_of: Callable[[str], str | None]) -> list[Token]:
-    """Return tokens with new link addresses; links without one become plain text."""
+    """Return tokens with new link URLs; links without one become plain text."""
     linked_tokens: list[Token] = []
     led: list[bool] = []
     for token in words:
@@ -101,7 +104,7 @@ def linked(words: Sequence[Token], place_of: Callable[[str], str | None]) -> lis
 
 
 def begin_headings_at(tokens: Sequence[Token], top: int) -> None:
-    """Move the headings of a text to levels from `top` down, without skipping one."""
+    """Move a text's headings to levels from `top` down, without skipping a level."""
     level = top - 1
     for token in tokens:
         if token.type == "heading_open":
@@ -112,7 +115,7 @@ def begin_headings_at(tokens: Sequence[Token], top: int) -> None:
 
 
 def sections(tokens: Sequence[Token]) -> Iterator[Heading]:
-    """Yield the sections of a document, without their subsections."""
+    """Yield a document's sections, without their subsections."""
     for opening, words in pairwise(tokens):
         if opening.type == "heading_open" and opening.tag == "h2":
             yield Heading(str(opening.attrGet("id")), inline(words.children or []))
@@ -158,18 +161,18 @@ SHELVES: Final[Mapping[str, Mapping[str, str]]] = {
         "server": "Run a server for others: rooms, names, settings, routes.",
     },
 }
-"""What readers want to do; for each, the names of its documents and a summary of each."""
+"""The shelves, named by what readers want to do; each maps document names to summaries."""
 
 RULES: Final = re.compile(r"docs/games/(\w+)\.md")
-"""The path of the rules of a game."""
+"""The path of a game's rules."""
 
 COMMENT: Final = re.compile(r"^<!--.*?-->\n", re.MULTILINE)
-"""A comment for the tests, on its own line of a document."""
+"""A comment for the tests, on a separate line of a document."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlayersDocument:
-    """A document as its page shows it."""
+    """A document in the form shown on its page."""
 
     name: str
     title: str
@@ -182,7 +185,7 @@ class Library:
     """The documents of a site."""
 
     def __init__(self) -> None:
-        """Hold the documents of the arena."""
+        """Create a library with the arena's documents."""
         self.shelves = {heading: dict(documents) for heading, documents in SHELVES.items()}
         self._files = {
             name: (f"docs/{name}.md", asset(f"docs/{name}.md"))
@@ -193,12 +196,12 @@ class Library:
         self._read: dict[str, PlayersDocument] = {}
 
     def add(self, heading: str, name: str, summary: str, place: str, file: Path) -> None:
-        """Put a document on one of the shelves; `place` is its path in the repository."""
+        """Add a document to one of the shelves; `place` is its path in the repository."""
         self.shelves[heading][name] = summary
         self._files[name] = place, file
 
     def __contains__(self, name: str) -> bool:
-        """Return whether there is a document of that name."""
+        """Return whether there is a document with that name."""
         return name in self._files
 
     def __iter__(self) -> Iterator[str]:
@@ -206,7 +209,7 @@ class Library:
         return iter(self._files)
 
     def document(self, name: str) -> PlayersDocument:
-        """Read a document once: documents do not change while a process runs."""
+        """Return a document, read only once: documents do not change while a process runs."""
         if name not in self._read:
             self._read[name] = self._document(name)
         return self._read[name]
@@ -220,7 +223,7 @@ class Library:
         return PlayersDocument(name, tokens[1].content, rendered(body), tuple(sections(body)))
 
     def _address(self, target: str, place: str) -> str | None:
-        """Return the address of a link in a document, here or elsewhere, or None without a page."""
+        """Return the URL for a link in a document, here or elsewhere; None if there is no page."""
         if target.startswith(("http://", "https://")):
             return target
         file, _, anchor = target.partition("#")
@@ -240,13 +243,13 @@ routes = Blueprint("docs", __name__, url_prefix="/docs")
 
 @routes.get("/")
 def index() -> str:
-    """List the documents."""
+    """Render the list of documents."""
     return render_template("documents.html", library=_library())
 
 
 @routes.get("/<path:name>")
 def page(name: str) -> str:
-    """Show a document."""
+    """Render a document."""
     if name not in _library():
         abort(404, "there is no such document")
     return render_template("document.html", document=_library().document(name))

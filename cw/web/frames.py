@@ -1,7 +1,7 @@
-"""Frames of a replay for its page, and the files for the pages of a game from another package.
+"""Frames and captions of replays for their pages, and files of games from other packages.
 
-The folder of such a game may contain `rules.md`, `card.png`, and `viewer/` with `viewer.js` and
-all that it loads. Only files in `viewer/` are served.
+The folder of such a game may contain `rules.md`, `card.png`, and `viewer/` with `viewer.js` and all
+files that it loads. Only files in `viewer/` are served.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ class Captions(msgspec.Struct, frozen=True):
     """Scores and descriptions of some turns."""
 
     unit: str
-    """What the scores count, in the plural; "" for a game that shows none."""
+    """What the scores count, in the plural; "" for a game that shows no scores."""
     scores: list[list[int]]
-    """After each turn, by seat; empty without a unit."""
+    """Scores after each turn, by seat; empty without a unit."""
     words: list[dict[str, str]]
-    """What each player did in each turn, in the game's words; players without any are left out."""
+    """Each player's action per turn, in the game's words; players without one are left out."""
 
 
 def captions_of(
@@ -71,16 +71,16 @@ def captions_of(
 
 
 def worded(actions: Mapping[str, Json], words: Callable[[Json], str] | None) -> dict[str, str]:
-    """Describe actions in the words of their game; leave out those it has no words for."""
+    """Describe actions in the words of their game; leave out those it cannot describe."""
     named = {player: words_for(action, words) for player, action in actions.items()}
     return {player: visible(text[:LONGEST_WORDS]) for player, text in named.items() if text}
 
 
 def words_for(action: Json, words: Callable[[Json], str] | None) -> str:
-    """Describe an action in the words of its game; return "" if it has none."""
+    """Describe an action in the words of its game; return "" if it cannot."""
     if words is None or is_fault(action):
         return ""
-    # Third-party code, written for actions that the game offers; bots may send any other.
+    # This is third-party code, written for actions that the game offers; bots may send any others.
     try:
         return str(words(action))
     except Exception:
@@ -90,7 +90,7 @@ def words_for(action: Json, words: Callable[[Json], str] | None) -> str:
 def frames_seen_by(game: str, frames: Iterable[Json], player: str) -> Iterator[Json]:
     """Yield frames without what the rules hide from a player.
 
-    Raises UsageError if that is unknown for this player or game: then nothing is shown.
+    Raises UsageError if the player's view cannot be determined: then nothing is shown.
     """
     rules = load_game(game)
     for frame in frames:
@@ -98,18 +98,18 @@ def frames_seen_by(game: str, frames: Iterable[Json], player: str) -> Iterator[J
 
 
 def frame_seen_by(game: Game, frame: Json, player: str) -> Json:
-    """Return a frame as a player sees it; raise UsageError if that is unknown."""
+    """Return a frame as a player sees it; raise UsageError if that cannot be determined."""
     try:
         state = state_of(game, frame)
         names = {str(one): one for one in game.rules.players(state)}
         return game.codec.view_to_json(game.rules.observe(state, names[player]))
-    # Third-party rules may raise anything when given a state that never occurred.
+    # Third-party rules may raise anything when given a state that cannot occur in a match.
     except Exception:
         raise UsageError("what this player sees cannot be drawn") from None
 
 
 def state_of(game: Game, frame: Json) -> Any:
-    """Return the state in a frame, or the referee's view if the frame holds that instead."""
+    """Return the state in a frame, or the referee's view if the frame contains that instead."""
     try:
         return game.codec.state_from_json(frame)
     except ProtocolError:
@@ -122,7 +122,7 @@ def state_of(game: Game, frame: Json) -> Any:
 VIEWER: Final = "viewer"
 MODULE: Final = "viewer.js"
 LARGEST_TEXT: Final = 1024 * 1024
-"""Most bytes read of a game's rules."""
+"""Maximum size of a game's rules, in bytes; the rest is not read."""
 
 KINDS: Final = {
     ".css": "text/css; charset=utf-8",
@@ -134,15 +134,15 @@ KINDS: Final = {
     ".svg": "image/svg+xml",
     ".webp": "image/webp",
 }
-"""The media types of a viewer's files, by the suffix of their names."""
+"""The media types of a viewer's files, by file name suffix."""
 
 Drawing = Literal["svg", "text"]
 
 
 def file_of(game: str, name: str) -> Path | None:
-    """Return the path of a file in the folder of a game, or None.
+    """Return the path of a file in a game's folder, or None.
 
-    Also None for a name that leads out of the folder, even through a link.
+    Also None for a name that leaves the folder, even through a link.
     """
     entry = game_entries().get(game)
     folder = None if entry is None else files_of(entry)
@@ -161,7 +161,7 @@ def viewer_file(game: str, name: str) -> Path | None:
 
 
 def rules_text(game: str) -> str:
-    """Return the text of the rules in a game's package, or ""."""
+    """Return the text of the rules in a game's package, or "" if it has none."""
     file = file_of(game, "rules.md")
     if file is None:
         return ""
@@ -170,7 +170,7 @@ def rules_text(game: str) -> str:
 
 
 def text_of(game: str) -> str:
-    """Return the document of a game, adding a title if needed; without a document, only a title.
+    """Return a game's document, with a title added if needed; without a document, only a title.
 
     A game from another package has its document in its folder.
     """
@@ -180,7 +180,7 @@ def text_of(game: str) -> str:
 
 
 def game_title(game: str) -> str:
-    """Return the name of a game, as in its document."""
+    """Return the name of a game, as given in its document."""
     heading = text_of(game).partition("\n")[0].removeprefix("# ")
     return heading.partition(":")[0].strip()
 
@@ -193,9 +193,9 @@ def drawing_of(entry: GameEntry) -> Drawing | None:
 
 
 def viewer_games(address: str) -> dict[str, dict[str, Json]]:
-    """Return how the viewer shows games of other packages: the words it uses, and who draws them.
+    """Return how the viewer shows games of other packages: the texts it uses, and who draws them.
 
-    `address` is the address of a game's page, with `{}` for its name.
+    `address` is the URL of a game's page, with `{}` for its name.
     """
     games: dict[str, dict[str, Json]] = {}
     for game in installed_games():
@@ -213,16 +213,16 @@ def viewer_games(address: str) -> dict[str, dict[str, Json]]:
 
 
 MOST_AT_ONCE: Final = 16
-"""Most frames drawn per request."""
+"""Maximum number of frames drawn per request."""
 
 MOST_SHAPES: Final = 20_000
-"""Most shapes in one frame."""
+"""Maximum number of shapes in one frame."""
 
 MOST_CAPTIONS: Final = 400
-"""Most turns captioned per request."""
+"""Maximum number of turns captioned per request."""
 
 MOST_PACKED: Final = 400
-"""Most frames in a page without a server; longer matches are sampled."""
+"""Maximum number of frames in a page without a server; longer matches are sampled."""
 
 LATEST: Final = 100_000
 """The last turn for which a frame is drawn."""
@@ -235,23 +235,23 @@ class Window(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     first: Annotated[int, Meta(ge=0, le=LATEST)]
     """The turn of the first frame."""
     skip: Annotated[int, Meta(ge=0, le=BEFORE)]
-    """How many of the frames only precede the wanted ones."""
+    """How many of the frames only precede those to be drawn."""
     frames: Annotated[list[Json], Meta(min_length=1, max_length=MOST_CAPTIONS + BEFORE)]
     actions: list[dict[str, Json]]
     """The actions of the turn that led to each frame; empty for the start."""
     dark: bool = False
     player: Key | None = None
-    """Whose view to draw; None for everything."""
+    """Whose view to draw; None for the full view."""
     captions: bool = False
-    """Whether captions are wanted instead of drawings."""
+    """Whether captions are requested instead of drawings."""
 
     @property
     def wanted(self) -> range:
-        """The wanted turns."""
+        """The requested turns."""
         return range(self.first + self.skip, self.first + len(self.frames))
 
     def document(self) -> Document:
-        """Return these turns as a replay, with empty turns before them."""
+        """Return these turns as a replay document, with empty turns before them."""
         earlier: list[Mapping[str, Any]] = [{"actions": {}}] * max(0, self.first - 1)
         turns = [{"actions": done} for done in self.actions]
         players = msgspec.to_builtins(self.players)
@@ -264,7 +264,7 @@ class Window(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def drawn_window(game: str, window: Window) -> list[str]:
-    """Draw the wanted turns; return [] for a game that cannot be drawn.
+    """Draw the requested turns; return [] for a game that cannot be drawn.
 
     Raises UsageError if there is too much to draw, ProtocolError if a frame cannot be read.
     """
@@ -282,13 +282,13 @@ def drawn_window(game: str, window: Window) -> list[str]:
 
 
 def captions_in(game: str, window: Window) -> Captions:
-    """Return the captions of the wanted turns; raise an ArenaError as for drawings."""
+    """Return the captions of the requested turns; raise an ArenaError as for drawings."""
     refuse_uneven(window)
     return captions_of(game, window.document(), window.all_frames(), window.wanted)
 
 
 def refuse_uneven(window: Window) -> None:
-    """Raise UsageError unless every frame has its actions, and at least one frame is wanted."""
+    """Raise UsageError unless every frame has its actions, and at least one frame is requested."""
     if len(window.frames) != len(window.actions) or window.skip >= len(window.frames):
         raise UsageError("actions and frames must be equally many, and more than are skipped")
 
@@ -304,7 +304,7 @@ def drawn_turns(  # noqa: PLR0913 - a replay, which part of it, and for whom
 ) -> list[str]:
     """Draw some turns of a match, in ascending order.
 
-    For a player, leave out what the rules hide from it, and the actions of other players.
+    For a player, leave out what the rules hide from it, and the other players' actions.
     """
     kind = drawing_of(game_entries()[game])
     if player is not None:
@@ -331,7 +331,7 @@ def document_of(document: Document, player: str) -> Document:
 
 
 def picture_of(scene: Any) -> str:
-    """Return the board of a scene as SVG; raise UsageError if it has too many shapes."""
+    """Return a scene's board as SVG; raise UsageError if it has too many shapes."""
     sheet = board_sheet(scene)
     if sum(len(part.shapes) for part in sheet.parts) > MOST_SHAPES:
         raise UsageError(f"there are more than {MOST_SHAPES} things to draw in turn {scene.turn}")
@@ -339,7 +339,7 @@ def picture_of(scene: Any) -> str:
 
 
 def needs_frames(game: str) -> bool:
-    """Return whether the viewer relies on drawings of the server for a game."""
+    """Return whether the viewer relies on the server's drawings for a game."""
     if game in GAMES or game not in game_entries() or viewer_file(game, MODULE):
         return False
     return drawing_of(game_entries()[game]) is not None
@@ -348,8 +348,8 @@ def needs_frames(game: str) -> bool:
 def packed_frames(document: Document) -> str:
     """Return the drawings and captions that the viewer needs for a replay, "" if it needs none.
 
-    Gzipped JSON in base64: drawings of some turns, for light and for dark pages and, if players do
-    not see everything, for each player as well; and the captions of these turns.
+    The format is gzipped JSON in base64: drawings of some turns, for light and for dark pages and,
+    if players do not see everything, for each player as well; and the captions of these turns.
     """
     game = document["game"]
     if not needs_frames(game):

@@ -1,4 +1,4 @@
-"""Pages of the games: the list, how to play each, and its rules."""
+"""Game pages: the list of games, an introduction to each, its rules, and its images."""
 
 from __future__ import annotations
 
@@ -68,39 +68,39 @@ from cw.web.live_matches import form_seats
 from cw.web.settings import revalidated
 
 SHORT: Final = "in-short"
-"""The anchor of the section with the rules in short: a list."""
+"""The anchor of the section that summarizes the rules in a list."""
 
 FACTS: Final = ("Players:", "Bots:")
-"""The bold first words of list items that are not rules."""
+"""The bold lead-ins of list items that are not rules."""
 
 
 @dataclass(frozen=True, slots=True)
 class GamePage:
-    """The contents of a game's pages; empty where its document says nothing."""
+    """The contents of a game's pages; empty where its document has no such part."""
 
     title: str
     """The name of the game."""
     heading: str
     """The title of its rules."""
     about: Markup
-    """What the game is about: the first paragraph, without its element."""
+    """What the game is about: the first paragraph, without its `<p>` element."""
     players: Markup
     bots: Markup
     short: tuple[Markup, ...]
-    """The rules in short, sentence by sentence."""
+    """The summary of the rules, one item per rule."""
     rules: Markup
     """The whole document except its title."""
     contents: tuple[Heading, ...]
 
 
 def game_page(game: str) -> GamePage:
-    """Read the document of a game; a game without one only has a name."""
+    """Read a game's document; a game without one has only a name."""
     return page_from(text_of(game), game)
 
 
 @lru_cache(maxsize=64)
 def page_from(text: str, game: str) -> GamePage:
-    """Render a document as HTML, once for each version of it."""
+    """Render a document as HTML, once per version of its text."""
     tokens = MARKDOWN.parse(text)
     anchor_headings(tokens)
     link_to(tokens, partial(place_of, game=game))
@@ -121,7 +121,7 @@ def page_from(text: str, game: str) -> GamePage:
 
 
 def place_of(target: str, game: str) -> str | None:
-    """Return the address of a link in the document of a game, or None if it has no page here."""
+    """Return the URL for a link in a game's document, or None if it has no page here."""
     if target.startswith(("http://", "https://")):
         return target
     file, _, anchor = target.partition("#")
@@ -134,7 +134,7 @@ def place_of(target: str, game: str) -> str | None:
 
 
 def items_of(tokens: Sequence[Token], section: str) -> Iterator[Token]:
-    """Yield the words of each item in a section's list."""
+    """Yield the text of each item in a section's list."""
     inside = False
     for token, words in pairwise(tokens):
         if token.type == "heading_open":
@@ -144,9 +144,9 @@ def items_of(tokens: Sequence[Token], section: str) -> Iterator[Token]:
 
 
 def split(item: Token) -> tuple[str, Markup]:
-    """Split an item into its bold first words ("" if it has none) and the rest."""
+    """Split a list item into its bold lead-in ("" if it has none) and the rest."""
     words = item.children or []
-    # An empty text precedes bold words.
+    # The parser puts an empty text before bold text.
     begun = [token for token in words if token.type != "text" or token.content]
     if len(begun) < 3 or begun[0].type != "strong_open":
         return "", rendered([item])
@@ -154,21 +154,21 @@ def split(item: Token) -> tuple[str, Markup]:
 
 
 LONGEST: Final = 2.0
-"""Seconds that the strategies may play."""
+"""Maximum duration of the sample match, in seconds."""
 
 MOST_TURNS: Final = 200
 CARD: Final = 640 / 400
-"""The width of a card's picture divided by its height."""
+"""The width of a card's image divided by its height."""
 
 FEWEST: Final = 2
 SEED: Final = 1
 PROGRESS: Final = 0.6
-"""The share of the match that has been played in the position."""
+"""The fraction of the match after which the position is shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class SampleMatch:
-    """A match as far as it was played."""
+    """A match, as far as it was played."""
 
     players: Sequence[Player]
     frames: Sequence[Json]
@@ -177,7 +177,7 @@ class SampleMatch:
 
 @lru_cache(maxsize=128)
 def sample_picture(game: str) -> bytes:
-    """Return an SVG picture of a position, cached; raise an ArenaError if that fails."""
+    """Return an SVG image of a position, cached; raise an ArenaError if that fails."""
     match = sample_match(game)
     last = round(PROGRESS * len(match.turns))
     players = [{"player": player, "name": str(player)} for player in match.players]
@@ -188,7 +188,7 @@ def sample_picture(game: str) -> bytes:
 
 
 def as_card(sheet: Sheet) -> Sheet:
-    """Return a sheet in the shape of a card, with the board centred."""
+    """Return a sheet with the proportions of a card and the board centred."""
     width = max(sheet.width, ceil(sheet.height * CARD))
     height = max(sheet.height, ceil(sheet.width / CARD))
     right, down = (width - sheet.width) / 2, (height - sheet.height) / 2
@@ -197,7 +197,7 @@ def as_card(sheet: Sheet) -> Sheet:
 
 
 def sample_match(game_name: str) -> SampleMatch:
-    """Play a match, stopping early if it takes long."""
+    """Play a match, and stop early if it takes too long."""
     game = load_game(game_name)
     rules = game.rules
     number = min(max(rules.seats.start, FEWEST), rules.seats.stop - 1)
@@ -215,7 +215,7 @@ def sample_match(game_name: str) -> SampleMatch:
 
 
 def seated(game: str, players: Sequence[Player]) -> dict[Player, Strategy[Any, Any]]:
-    """Seat the strategies that pages offer first."""
+    """Return a strategy for each player, starting with those that pages offer first."""
     names = cycle(load_play_options(game).strategies)
     return {
         player: load_strategy(game, name)(player, Random(SEED))
@@ -226,28 +226,28 @@ def seated(game: str, players: Sequence[Player]) -> dict[Player, Strategy[Any, A
 routes = Blueprint("games", __name__, url_prefix="/games")
 
 LANGUAGE: Final = "python"
-"""The language of the kit that the page of a game shows first."""
+"""The language of the kit that a game's page shows first."""
 
 
 LARGEST_WINDOW: Final = 2 * 1024 * 1024
-"""Most bytes of a request to draw frames."""
+"""Maximum size of a request to draw frames, in bytes."""
 
 DRAWING: Final = Lock()
 """Serialises drawing, which keeps a core busy for some time."""
 
 PATIENCE: Final = 1.0
-"""Seconds that a request waits for this lock."""
+"""Maximum time that a request waits for this lock, in seconds."""
 
 
 class GameConverter(BaseConverter):
-    """The name of a game in an address."""
+    """The name of a game in a URL."""
 
     regex = "[A-Za-z0-9._-]{1,64}"
 
 
 @routes.get("/")
 def index() -> Response:
-    """List all games."""
+    """Render the list of all games."""
     pages = {game: game_page(game) for game in game_entries()}
     pictures = {game: picture(game) for game in pages}
     return revalidated(
@@ -257,7 +257,7 @@ def index() -> Response:
 
 @routes.get("/<game:game>/")
 def about(game: str) -> Response:
-    """Describe a game in short, and how to write a bot for it."""
+    """Render a game's introduction, and how to write a bot for it."""
     _find(game)
     page = render_template(
         "game.html",
@@ -278,7 +278,7 @@ def about(game: str) -> Response:
 
 @routes.get("/<game:game>/rules")
 def rules(game: str) -> Response:
-    """Return the rules of a game, from its document."""
+    """Render a game's rules, from its document."""
     _find(game)
     page = game_page(game)
     if not page.rules:
@@ -287,7 +287,7 @@ def rules(game: str) -> Response:
 
 
 def strategies(game: str) -> dict[str, str]:
-    """Return a sentence on each built-in strategy, weakest first."""
+    """Return a one-sentence description of each built-in strategy, weakest first."""
     texts = {
         name: inspect.getdoc(strategy) or "" for name, strategy in load_strategies(game).items()
     }
@@ -296,7 +296,7 @@ def strategies(game: str) -> dict[str, str]:
 
 @routes.app_template_global("picture_of")
 def picture(game: str) -> str:
-    """Return the address of a game's picture: one of our files, or one from its package."""
+    """Return the URL of a game's image: a static file, or one from the game's package."""
     name = f"games/{game}.png"
     return url_for("static", filename=name) if is_ours(name) else url_for("games.card", game=game)
 
@@ -314,7 +314,7 @@ def packages() -> dict[str, str]:
 
 @routes.get("/<game:game>/card")
 def card(game: str) -> Response:
-    """Return the picture of a game from another package: its own, or a position from a match."""
+    """Return the image for a game from another package: its own, or a position from a match."""
     _find(game)
     file = file_of(game, "card.png")
     if file is not None:
@@ -328,7 +328,7 @@ def card(game: str) -> Response:
 
 @routes.get("/<game:game>/viewer/<path:name>")
 def viewer_part(game: str, name: str) -> Response:
-    """Return a file of the viewer in the package of a game."""
+    """Return a viewer file from a game's package."""
     file = viewer_file(game, name)
     if file is None:
         abort(404, f"the viewer of {game!r} has no such file")
@@ -360,7 +360,7 @@ routes.add_app_template_global(game_title, "game_title")
 
 @routes.app_template_global("game_part")
 def game_part(game: str) -> Markup:
-    """Return what the site adds to the page of a game: nothing unless it has set a function."""
+    """Return what the site adds to a game's page: nothing, unless it has registered a function."""
     part: Callable[[str], Markup] | None = current_app.extensions.get("game_part")
     return Markup() if part is None else part(game)
 

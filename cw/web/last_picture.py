@@ -1,7 +1,7 @@
-"""A process that paints the last turn of a replay: reads the file, and writes a PNG file.
+"""A process that renders the last turn of the replay on standard input as a PNG file.
 
-Its argument is `dark` or `light`, for the board alone on such a page, or `card`, for a larger
-picture with the players and the winner. Exits with code 1 if the replay cannot be drawn.
+Its argument is `dark` or `light`, for the board alone on such a page, or `card`, for a larger image
+with the players and the winner. It exits with code 1 if the replay cannot be drawn.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from cw.web.replay_export import drawn
 from cw.web.replay_store import LARGEST_LISTED
 
 PATIENT = 10
-"""Niceness of the process, so that processes that answer requests come first."""
+"""Niceness of the process, so that processes that serve requests have priority."""
 
 
 def painted(document: Document, dark: bool) -> bytes:
-    """Return the picture of a replay as a PNG file."""
+    """Return the thumbnail of a replay as a PNG file."""
     return png(thumbnail(drawn(document), dark=dark))
 
 
@@ -31,7 +31,7 @@ def card(document: Document) -> bytes:
 
 
 def main() -> None:
-    """Paint the replay on standard input."""
+    """Render the replay on standard input."""
     kind = sys.argv[1:]
     if sys.platform != "win32":
         os.nice(PATIENT)

@@ -1,4 +1,4 @@
-"""The page of a local league."""
+"""The page of a local league, with its tables and latest matches."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from cw.web.replay_store import ReplayStore
 routes = Blueprint("league", __name__, url_prefix="/league")
 
 LATEST: Final = 30
-"""Matches listed; all are among the replays."""
+"""Number of matches listed; all are among the replays."""
 
 MOST_CROSSED: Final = 20
-"""Most versions in the cross table: the page is sent after every match."""
+"""Maximum number of versions in the cross table, as the page is sent after every match."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,17 +38,17 @@ class Stand:
     tag: str
     standing: LeagueStandings
     latest: tuple[MatchLine, ...]
-    """Its last matches, latest first."""
+    """Its latest matches, newest first."""
 
 
 class LeagueDisplay:
-    """The league that the page shows, as of the last match."""
+    """The league shown on the page, as of the last match."""
 
     def __init__(self, league: League, journal: Journal, standing: LeagueStandings) -> None:
-        """Show the league as it stands before this run."""
+        """Show the league as it is before this run."""
         self.league = league
         self._journal = journal
-        # A page left open may poll the next run, which counts from 0 again.
+        # Unique per run, as a page left open may poll the next run, which counts from 0 again.
         self._run, self._number = token_hex(8), 0
         self.show(standing)
 
@@ -70,7 +70,7 @@ def league_app(league: LeagueDisplay) -> Flask:
 
 @routes.get("/")
 def page() -> Response:
-    """Return the tables and the latest matches."""
+    """Render the tables and the latest matches."""
     now = display().stand
     return whole_page("league.html", now.tag, values_of(now))
 
@@ -83,7 +83,7 @@ def stand() -> Response:
 
 
 def display() -> LeagueDisplay:
-    """Return the league of this server."""
+    """Return the league shown by this server."""
     league: LeagueDisplay = current_app.extensions["league"]
     return league
 
@@ -104,7 +104,7 @@ def values_of(now: Stand) -> dict[str, Json]:
 
 
 def match_of(line: MatchLine) -> dict[str, Json]:
-    """Return a match for the page: its bots by rank, and the number of faults of each."""
+    """Return a match for the page: its bots by rank, and each bot's number of faults."""
     ranked = sorted(
         zip(line.ranks, line.bots, strict=True), key=lambda one: one[0] or len(line.bots) + 1
     )

@@ -1,4 +1,4 @@
-"""A live match: its thread, its turns for viewers, and the visitors' shares of processor time."""
+"""A live match, the thread in which matches run, and visitors' shares of processor time."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from cw.replays.document import Document, public_replay
 from cw.server.session import Clock
 
 PATIENCE: Final = 10.0
-"""Seconds for the loop to answer."""
+"""Maximum time to wait for the loop to respond, in seconds."""
 
 T = TypeVar("T")
 
 
 class LoopThread:
-    """A thread with an event loop, in which all matches of a server are played."""
+    """A thread with an event loop, in which all of a server's matches are played."""
 
     def __init__(self) -> None:
-        """Start the thread, and wait until its loop runs."""
+        """Start the thread, and wait until its loop is running."""
         self._loops: Queue[asyncio.AbstractEventLoop] = Queue()
         self._ended = asyncio.Event()
         self._thread = Thread(target=asyncio.run, args=[self._live()], name="matches", daemon=True)
@@ -47,7 +47,7 @@ class LoopThread:
     def run(self, work: Coroutine[Any, Any, T], patience: float | None = PATIENCE) -> T:
         """Run a coroutine in the thread, and return its result.
 
-        `patience` limits the wait, in seconds; None for no limit.
+        `patience` limits the wait, in seconds; None means no limit.
         """
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(patience)
 
@@ -64,20 +64,20 @@ Only one thread of a Python process computes at a time.
 """
 
 PART: Final = 3
-"""One visitor may use a third of the time, and a third of the slots."""
+"""The divisor for one visitor: a third of the time, and a third of the slots."""
 
 AT_ONCE: Final = 1.0
-"""Seconds that may be used before a rest is due, so that people who play by hand never wait."""
+"""Processor seconds that may be used before any wait, so that human players never wait."""
 
 MOST_VISITORS: Final = 1000
-"""Most visitors whose use is remembered; the one idle for longest is forgotten first."""
+"""Maximum number of visitors whose use is tracked; the one idle for longest is dropped first."""
 
 
 class Share:
-    """An allowance of processor seconds per second; use beyond it has to be rested off."""
+    """A budget of processor seconds per second; a visitor who exceeds it has to wait."""
 
     def __init__(self, rate: float, clock: Clock = monotonic, whole: Share | None = None) -> None:
-        """Allow `rate` seconds per second; use counts for the `whole` too."""
+        """Allow `rate` seconds per second; use also counts towards `whole`."""
         self._rate = rate
         self._clock = clock
         self._whole = whole
@@ -85,7 +85,7 @@ class Share:
         self._used = 0.0
         self._at = clock()
         self.busy = Lock()
-        """Held while a long request of the visitor is computed."""
+        """Held while a long request by the visitor is being computed."""
 
     def charge(self, seconds: float) -> None:
         """Record the use of processor time."""
@@ -96,28 +96,28 @@ class Share:
             self._whole.charge(seconds)
 
     def rest(self) -> float:
-        """Return for how many seconds nothing may be used; almost always 0."""
+        """Return how many seconds to wait before the next use; almost always 0."""
         with self._lock:
             own = max(0.0, self._left() - AT_ONCE) / self._rate
         return own if self._whole is None else max(own, self._whole.rest())
 
     def _left(self) -> float:
-        """Return the use not yet rested off, in processor seconds."""
+        """Return the use not yet compensated by waiting, in processor seconds."""
         return max(0.0, self._used - self._rate * (self._clock() - self._at))
 
 
 class Shares:
-    """The shares of all visitors of a server."""
+    """The shares of all visitors to a server."""
 
     def __init__(self, clock: Clock = monotonic) -> None:
-        """Begin with all shares unused."""
+        """Create the shares, all unused."""
         self._clock = clock
         self._whole = Share(WHOLE, clock)
         self._lock = Lock()
         self._of: OrderedDict[str, Share] = OrderedDict()
 
     def of(self, visitor: str) -> Share:
-        """Return the share of a visitor."""
+        """Return a visitor's share."""
         with self._lock:
             if visitor not in self._of:
                 self._of[visitor] = Share(WHOLE / PART, self._clock, self._whole)
@@ -130,8 +130,8 @@ class Shares:
     def computing(self, visitor: str) -> Iterator[None]:
         """Charge a long computation in the block to a visitor, who may run one at a time.
 
-        Raises QuotaError if another one runs, or if the visitor has to rest. The owner is never
-        charged.
+        Raises QuotaError if another one is running, or if the visitor has to wait. The owner is
+        never charged.
         """
         if not visitor:
             yield
@@ -154,25 +154,25 @@ class Shares:
 
 
 class MatchMeter:
-    """Charges the use of one match to a share."""
+    """Charges one match's processor time to a share."""
 
     def __init__(self, share: Share) -> None:
-        """Charge nothing yet."""
+        """Create a meter that has charged nothing yet."""
         self._share = share
         self._since: float | None = None
 
     async def rest(self) -> None:
-        """Wait until the share allows more."""
+        """Wait until the share allows further use."""
         await asyncio.sleep(self._share.rest())
 
     def think(self, began: float) -> None:
-        """Charge for a bot's thinking, from `began`, a time of `perf_counter`, until now."""
+        """Charge a bot's thinking time, from `began`, a `perf_counter` time, until now."""
         self._share.charge(perf_counter() - began)
         self._since = thread_time()
 
     def turn(self) -> None:
-        """Charge what the thread of the matches has computed since a bot's last thinking."""
-        # Not wall time: a person may have thought in between.
+        """Charge what the match thread has computed since a bot last finished thinking."""
+        # Not wall time, as a human player may have been thinking in the meantime.
         if self._since is not None:
             self._share.charge(thread_time() - self._since)
         self._since = None
@@ -180,55 +180,55 @@ class MatchMeter:
 
 @dataclass(frozen=True, slots=True)
 class Guest:
-    """A visitor who brings a bot to a match; the address of the bot stays private."""
+    """A visitor who brings a bot to a match; the bot's URL stays private."""
 
     owner: str
     """Identifies the visitor, who plays one such match at a time."""
     bot: str
-    """The name of the bot in the match."""
+    """The bot's name in the match."""
     title: str
     """Its display name."""
 
 
 @dataclass(slots=True)
 class LiveMatch:
-    """One match of the server, from its request on."""
+    """One of the server's matches, from the time it is requested."""
 
     spec: MatchSpec
     people: dict[str, HumanSeat]
-    """The people who play by hand, by the name of their bot."""
+    """The seats of human players, by the name of their bot."""
     key: str
-    """The key of the person who plays by hand."""
+    """The key of the human player."""
     choices: tuple[str, ...]
-    """The choice for each seat, as forms name them; () without a form."""
+    """The choice for each seat, named as in forms; () without a form."""
     seen: float
-    """When a page last looked."""
+    """When a page last requested it."""
     moved: float
-    """When a person last moved; before that, when the match was requested or began."""
+    """When a human last moved; before that, when the match was requested or started."""
     visitor: str = ""
-    """The requester; "" for the owner of the server."""
+    """The visitor who requested it; "" for the owner of the server."""
     guest: Guest | None = None
     tournament: str = ""
-    """The tournament whose page has its form; "" for none."""
+    """The tournament whose page contains its form; "" for none."""
     room: ExitStack = field(default_factory=ExitStack)
-    """Resources of its bots, released at its end."""
+    """Its bots' resources, released when it ends."""
     name: str = field(default_factory=lambda: secrets.token_hex(8))
-    """The name of the match in addresses."""
+    """The name of the match in URLs."""
     work: Callable[[], Coroutine[Any, Any, MatchResult]] | None = None
-    """Starts the match; None once it has begun."""
+    """Starts the match; None once it has started."""
     begun: float = 0.0
-    """When play began."""
+    """When play started."""
     meter: MatchMeter | None = None
     place: int = 0
-    """Its position in the queue, from 1; 0 if it does not wait."""
+    """Its position in the queue, from 1; 0 if it is not waiting."""
     progress: MatchProgress | None = None
     version: int = 0
-    """Incremented whenever something that pages show has changed."""
+    """Incremented whenever anything shown on pages has changed."""
     leaving: str = "the server needed its place, or was stopped"
-    """The reason given if it is aborted."""
+    """The reason reported if it is aborted."""
     result: Future[MatchResult] = field(default_factory=Future)
     replay: str = ""
-    """The name of its stored replay, "" for none."""
+    """The name of its stored replay, or ""."""
 
     @property
     def over(self) -> bool:
@@ -237,12 +237,12 @@ class LiveMatch:
 
     @property
     def waits(self) -> bool:
-        """Whether it is still waiting to begin."""
+        """Whether it is still waiting to start."""
         return self.work is not None and not self.over
 
     @property
     def is_played(self) -> bool:
-        """Whether it has begun and is not over."""
+        """Whether it has started and is not over."""
         return self.work is None and not self.over
 
     @property
@@ -253,24 +253,24 @@ class LiveMatch:
             return ""
         if isinstance(error, Abandoned):
             return f"The match was aborted: {error}."
-        # Only our own errors are written for people; others may contain paths or secrets.
+        # Only our own errors are meant for users; others may contain paths or secrets.
         why = error if isinstance(error, ArenaError) else "a server error"
         if self.guest is not None and why is error:
-            # The error of a guest's bot may reveal its address.
+            # The error of a guest's bot may reveal its URL.
             why = "its bot cannot be reached with its current settings"
         return f"The match ended without a result: {why}."
 
     def watch(self, progress: MatchProgress) -> None:
-        """Record the start, or a turn."""
+        """Record the start of the match, or a turn."""
         self.progress = progress
         self.version += 1
         if self.meter is not None:
             self.meter.turn()
 
     def document(self) -> Document:
-        """Return the replay of the match so far; raise CapacityError before its start."""
-        # Read the state first: a match that ends meanwhile must not be reported as over without its
-        # last turns.
+        """Return the replay of the match so far; raise CapacityError before the start."""
+        # Read the state first: a match that ends in the meantime must not be reported as over
+        # without its last turns.
         state = self._state()
         return self.public(self._begun().document()) | state
 
@@ -284,7 +284,7 @@ class LiveMatch:
         return {"after": after, "turns": whole["turns"][after:], **ending, **state}
 
     def public(self, document: Document) -> Document:
-        """Return a replay of the match that does not reveal the address of a guest's bot."""
+        """Return a replay of the match that does not reveal the URL of a guest's bot."""
         guest = self.guest
         if guest is None:
             return document
@@ -306,12 +306,12 @@ class LiveMatch:
         return {"live": {"over": self.over, "trouble": self.trouble}}
 
     def fits(self, key: str) -> bool:
-        """Return whether this is the key of the match."""
-        # Constant time: the key is the only proof of who plays.
+        """Return whether a key is the match's key."""
+        # Constant-time comparison, as the key is the only proof of who plays.
         return secrets.compare_digest(key.encode(), self.key.encode())
 
     def turn_of(self, key: str) -> Document | None:
-        """Return what the holder of the key may do now; None if they have to wait."""
+        """Return the moves available to the key's holder now; None if it is not their turn."""
         player = self.asked(key)
         options = load_play_options(self.spec.game)
         if player is None or self.progress is None or options.moves is None:
@@ -322,7 +322,7 @@ class LiveMatch:
         return {**turn, **words}
 
     def asked(self, key: str) -> Player | None:
-        """Return the player whose action is awaited from the holder of the key, or None."""
+        """Return the player for whom the key's holder has to act, or None."""
         if self.progress is None or not self.fits(key):
             return None
         for player, bot in self.progress.record.bots.items():
@@ -331,9 +331,9 @@ class LiveMatch:
         return None
 
     def play(self, key: str, turn: int, document: Json) -> None:
-        """Play an action by hand; raise an ArenaError if it is invalid."""
+        """Play a human player's action; raise an ArenaError if it is invalid."""
         player = self.asked(key)
-        # Moves name their turn: a second click, or a late one, must not play in the next turn.
+        # Moves include their turn: a second or late click must not play in the next turn.
         if player is None or self.progress is None or turn != self.progress.turns:
             raise OutOfTurn("it is not your turn")
         record = self.progress.record

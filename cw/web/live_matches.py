@@ -1,4 +1,4 @@
-"""The live matches of a server: who takes which seat, a visitor's own bot, and the next match."""
+"""The live matches of a server: the queue, seats and opponents in forms, and next matches."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ from cw.server.session import Clock
 from cw.web.live_match import PART, Guest, LiveMatch, LoopThread, MatchMeter, Shares
 
 CAPACITY: Final = 64
-"""Most matches kept, running ones included; beyond this, finished ones are dropped."""
+"""Maximum number of stored matches, running ones included; above it, finished ones are dropped."""
 
 MOST_WITH_GUESTS: Final = 16
-"""Most matches with guests' bots at once, in addition to all others."""
+"""Maximum number of concurrent matches with guests' bots, in addition to all others."""
 
 MOST_WAITING: Final = 24
-"""Most matches in the queue."""
+"""Maximum number of matches in the queue."""
 
 MOST_WAITING_OF_ONE: Final = 3
-"""Most matches of one visitor in the queue."""
+"""Maximum number of one visitor's matches in the queue."""
 
 UNWATCHED: Final = 60.0
-"""Seconds unwatched after which a match may be closed to make room, or leaves the queue."""
+"""Seconds without a viewer after which a match may be closed for another, or leaves the queue."""
 
 UNMOVED: Final = 5 * 60.0
-"""Seconds without a move by its person after which a match may be closed to make room."""
+"""Seconds without a move by its human player after which a match may be closed for another."""
 
 LONGEST: Final = 30 * 60.0
-"""Seconds after which any match may be closed to make room."""
+"""Seconds after which any match may be closed for another."""
 
 T = TypeVar("T")
 
@@ -56,10 +56,10 @@ logger = logging.getLogger(__name__)
 
 
 class LiveMatches:
-    """The matches of a server, all played in one separate thread."""
+    """A server's matches, all played in one separate thread."""
 
     def __init__(self, most: int, clock: Clock, keep_replay: KeepReplay | None = None) -> None:
-        """Play up to `most` matches at once; `keep_replay` saves their replays, None for none."""
+        """Play up to `most` matches concurrently; `keep_replay`, if any, saves their replays."""
         self._most = most
         self._clock = clock
         self._keep_replay = keep_replay
@@ -71,11 +71,11 @@ class LiveMatches:
 
     @property
     def is_open(self) -> bool:
-        """Return whether matches can be played here."""
+        """Return whether this server plays matches."""
         return self._most > 0
 
     def of(self, game: str) -> list[LiveMatch]:
-        """Return the public matches of a game, latest first."""
+        """Return a game's public matches, latest first."""
         with self._lock:
             matches = list(self._matches.values())
         return [
@@ -83,7 +83,7 @@ class LiveMatches:
         ]
 
     def find(self, name: str) -> LiveMatch | None:
-        """Return a waiting, running or finished match, or None; counts as a look at it."""
+        """Return a waiting, running or finished match, or None; also marks it as viewed."""
         with self._lock:
             match = self._matches.get(name)
             if match is not None:
@@ -105,12 +105,12 @@ class LiveMatches:
         room: ExitStack | None = None,
         play: Play = run_match,
     ) -> LiveMatch:
-        """Begin a match, or queue it while somebody watches its page.
+        """Start a match, or queue it as long as its page is being viewed.
 
-        `visitor` is the requester, who gets at most a third of the slots; "" for the owner, who may
-        use all. `room` holds the resources of the bots: the match takes it over, and closes it at
-        its end. `play` replaces `run_match` where more has to be done. Raises CapacityError if too
-        many matches wait, and QuotaError if too many of this visitor do.
+        `visitor` is the current visitor, who gets at most a third of the slots; "" for the owner,
+        who may use all. `room` contains the bots' resources: the match takes it over, and closes it
+        at its end. `play` replaces `run_match` where more has to be done. Raises CapacityError if
+        too many matches are waiting, and QuotaError if too many of this visitor's are.
         """
         with self._lock:
             self._check(visitor, guest)
@@ -132,15 +132,15 @@ class LiveMatches:
             )
             self._matches[match.name] = match
             if room is not None:
-                # Taken over only once the match is kept: if anything above raises, the caller still
-                # closes it.
+                # Taken over only once the match is stored: if anything above raises, the caller
+                # still closes it.
                 match.room = room.pop_all()
             self._admit()
             self._forget()
             return match
 
     def play(self, name: str, key: str, turn: int, action: Json) -> None:
-        """Play an action by hand; raise an ArenaError if it cannot be played."""
+        """Play a human player's action; raise an ArenaError if it cannot be played."""
         match = self._matches.get(name)
         if match is None:
             raise UsageError("there is no such match")
@@ -152,7 +152,7 @@ class LiveMatches:
         self.run(play())
 
     def resign(self, name: str, key: str) -> None:
-        """Resign a match for its person, who loses it; without the key, do nothing."""
+        """Resign a match for its human player, who loses it; without the key, do nothing."""
         match = self._matches.get(name)
         if match is None or not match.fits(key):
             return
@@ -169,7 +169,7 @@ class LiveMatches:
         self.run(resign())
 
     def stop(self, name: str, why: str) -> None:
-        """Abort a match and leave nothing of it running. A finished match stays as it is."""
+        """Abort a match and stop everything it runs. A finished match is left unchanged."""
         with self._lock:
             match = self._matches.get(name)
             if match is None or match.over:
@@ -181,13 +181,13 @@ class LiveMatches:
                 self.run(self._cancel([name]))
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine in the thread of the matches, and wait for its result."""
+        """Run a coroutine in the match thread, and wait for its result."""
         if self._loop_thread is None:
             self._loop_thread = LoopThread()
         return self._loop_thread.run(work)
 
     def close(self) -> None:
-        """End all matches, and leave nothing of them running."""
+        """End all matches, and stop everything they run."""
         with self._lock:
             for match in self._waiting():
                 self._leave(match, match.leaving)
@@ -245,11 +245,11 @@ class LiveMatches:
             raise CapacityError(f"{len(waiting)} matches are waiting: try again later")
 
     def _waiting(self) -> list[LiveMatch]:
-        """Return the waiting matches, the longest-waiting first."""
+        """Return the waiting matches, in queue order."""
         return [match for match in self._matches.values() if match.waits]
 
     def _admit(self) -> None:
-        """Begin waiting matches that have a slot, and update the queue positions of the others."""
+        """Start waiting matches that have a slot, and update the others' queue positions."""
         for match in self._waiting():
             leaving = self._makes_way_for(match)
             if leaving is not None:
@@ -262,8 +262,9 @@ class LiveMatches:
             match.place = place
 
     def _makes_way_for(self, match: LiveMatch) -> list[LiveMatch] | None:
-        """Return the matches to close for a waiting one; None if it gets no slot yet."""
-        # Two pools: guests' matches cannot crowd out those of the site, nor the reverse.
+        """Return the matches to close for a waiting one; None if it cannot get a slot yet."""
+        # Two separate pools, so that guests' matches and the site's own cannot crowd out each
+        # other.
         most = self._most if match.guest is None else MOST_WITH_GUESTS
         alike = [
             other for other in self._played() if (other.guest is None) == (match.guest is None)
@@ -291,7 +292,7 @@ class LiveMatches:
         return [min(yielding, key=lambda match: match.seen)] if yielding else None
 
     def _yields(self, match: LiveMatch) -> bool:
-        """Return whether a match may be closed to make room."""
+        """Return whether a match may be closed to free a slot."""
         now = self._clock()
         is_left = bool(match.people) and now - match.moved >= UNMOVED
         return is_left or now - match.seen >= UNWATCHED or now - match.begun >= LONGEST
@@ -300,13 +301,13 @@ class LiveMatches:
         return (match for match in self._matches.values() if match.is_played)
 
     def _of_guest(self, guest: Guest) -> list[LiveMatch]:
-        """Return the running matches with a guest's bots."""
+        """Return the running matches that include a guest's bot."""
         return [
             match for match in self._played() if match.guest and match.guest.owner == guest.owner
         ]
 
     def _forget(self) -> None:
-        """Drop finished matches if there are too many, first of the visitor who has the most."""
+        """Drop finished matches if there are too many, first of the visitor with the most."""
         while len(self._matches) > CAPACITY:
             counts = Counter(match.visitor for match in self._matches.values())
             over = [match for match in self._matches.values() if match.over]
@@ -316,11 +317,11 @@ class LiveMatches:
 
 
 OWN: Final = "own:"
-"""Prefix of the choice of one's own bot in forms."""
+"""Prefix of a form value that chooses the visitor's own bot."""
 
 
 class Link(NamedTuple):
-    """The text and the address of a link."""
+    """The text and the URL of a link."""
 
     words: str
     address: str
@@ -328,10 +329,10 @@ class Link(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A visitor's own bot, as offered by a form."""
+    """A visitor's own bot, as offered in a form."""
 
     choice: str
-    """As forms name it."""
+    """Its value in forms."""
     words: str
     problem: str = ""
     """Why it cannot play here now, as a sentence; "" if it can."""
@@ -339,24 +340,24 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class Opponents:
-    """The opponents offered for play by hand, before the built-in strategies."""
+    """The opponents offered for play by hand, listed before the built-in strategies."""
 
     training: str
-    """The built-in strategy that is the training bot; "" if there is none."""
+    """The built-in strategy that serves as the training bot; "" if there is none."""
     own: tuple[Offer, ...] = ()
     chosen: str = ""
-    """The preselected choice; "" for the first."""
+    """The preselected choice; "" for the first one."""
     invitation: Link | None = None
-    """How to get to play with one's own bot; None if that is known or impossible."""
+    """A link on how to play with one's own bot; None if not needed or not possible."""
     tournament: str = ""
-    """The tournament whose page this is, which offers nobody else; "" for none."""
+    """The tournament whose page this is, with no other opponents; "" for none."""
     home: Link | None = None
     """The page of that tournament."""
 
 
 @dataclass(frozen=True, slots=True)
 class OwnBot:
-    """A visitor's own bot, ready to be seated."""
+    """A visitor's own bot, ready to take a seat."""
 
     bot: BotSpec
     isolation: Isolation
@@ -365,30 +366,30 @@ class OwnBot:
 
 
 class OwnBots(Protocol):
-    """Finds the bots of the current visitor; part of a site that has such visitors."""
+    """Finds the current visitor's bots; provided by a site on which visitors have bots."""
 
     def opponents(self, game: str) -> Opponents:
         """Return the opponents offered to the current visitor."""
 
     def ready(self, game: str, choice: str, room: ExitStack) -> OwnBot:
-        """Return the chosen bot; `room` takes the resources that it needs.
+        """Return the chosen bot; the resources that it needs are added to `room`.
 
         Raises UsageError if it does not exist, or cannot play here now.
         """
 
 
 PERSON: Final = "human"
-"""How forms name the person at the page."""
+"""The form value for the human player at the page."""
 
 BUILT_IN: Final = "builtin:"
 
 SECOND: Final = "greedy"
-"""The next opponent after any weaker one: those all play badly."""
+"""The next opponent after any weaker one, as those all play badly."""
 
 
 @dataclass(frozen=True, slots=True)
 class NextMatch:
-    """A match that starts with one click."""
+    """A match that can be started with one click."""
 
     words: str
     form: Mapping[str, str]
@@ -397,15 +398,15 @@ class NextMatch:
 
 @dataclass(frozen=True, slots=True)
 class NextMatches:
-    """The matches that may follow one."""
+    """The matches offered after a match."""
 
     matches: Sequence[NextMatch]
     strongest: str
-    """The opponent if no built-in one is stronger; otherwise ""."""
+    """The opponent, if no built-in strategy is stronger; otherwise ""."""
 
 
 def next_matches(spec: MatchSpec, choices: Sequence[str]) -> NextMatches:
-    """Return what may follow a match that a person has played; nothing for other matches."""
+    """Return the matches to offer after one with a human player; none after other matches."""
     if PERSON not in choices:
         return NextMatches((), "")
     opponent = built_in_of(choices)
@@ -422,14 +423,14 @@ def next_matches(spec: MatchSpec, choices: Sequence[str]) -> NextMatches:
 
 
 def built_in_of(choices: Sequence[str]) -> str:
-    """Return the built-in strategy that a person played against; "" for other opponents."""
+    """Return the built-in strategy that a human played against; "" for other opponents."""
     others = {seat for seat in choices if seat != PERSON}
     opponent = others.pop() if len(others) == 1 else ""
     return opponent.removeprefix(BUILT_IN) if opponent.startswith(BUILT_IN) else ""
 
 
 def stronger_than(game: str, strategy: str) -> str | None:
-    """Return the next stronger built-in strategy to meet, or None for the strongest."""
+    """Return the next stronger built-in strategy to play against, or None for the strongest."""
     names = list(load_strategies(game))
     stronger = names[names.index(strategy) + 1 :]
     if SECOND in stronger:
@@ -438,7 +439,7 @@ def stronger_than(game: str, strategy: str) -> str | None:
 
 
 def options_of(spec: MatchSpec) -> dict[str, str]:
-    """Return the options of a match that forms offer, as form fields."""
+    """Return those options of a match that forms offer, as form fields."""
     offered = {choice.option for choice in load_play_options(spec.game).choices}
     return {name: str(value) for name, value in spec.options.items() if name in offered}
 
@@ -453,20 +454,20 @@ NOBODY: Final = ""
 
 @dataclass(frozen=True, slots=True)
 class FormSeats:
-    """The seats that the forms of a game offer."""
+    """The seats offered in a game's forms."""
 
     numbers: range
-    """How many players a match may have; from two on unless the game is for one player only."""
+    """The possible numbers of players; from two on, unless the game is for one player only."""
     most: int
-    """How many seats a form shows."""
+    """The number of seats shown in a form."""
     usual: tuple[str, ...]
-    """The built-in strategies chosen by default; the other seats stay empty."""
+    """The built-in strategies selected by default; the other seats stay empty."""
 
 
 def form_seats(game: str) -> FormSeats:
-    """Return the seats of a game's forms: by default, as few players as the game allows.
+    """Return the seats for a game's forms: by default, as few players as the game allows.
 
-    If the play options of the game name more strategies, all of these are chosen.
+    If the game's play options name more strategies, all of these are selected.
     """
     play_options, numbers = load_play_options(game), load_game(game).rules.seats
     numbers = numbers[1:] if numbers.start == 1 and len(numbers) > 1 else numbers
@@ -478,7 +479,7 @@ def form_seats(game: str) -> FormSeats:
 def read_seats(game: str, form: Mapping[str, str]) -> tuple[str, ...]:
     """Return the chosen players in seat order; raise UsageError if that many cannot play.
 
-    The fields are `seat-1` and so on; or, for one person, `hand`, their seat number, and `bot`,
+    The fields are `seat-1` and so on; or, for a human player, `hand`, their seat number, and `bot`,
     their opponent. It takes each other seat, unless it is their own bot, which plays once.
     """
     seats = form_seats(game)
@@ -494,13 +495,13 @@ def read_seats(game: str, form: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def against(bot: str, seats: FormSeats) -> list[str]:
-    """Return a person's opponents; their own bot plays once, alongside the usual strategies."""
+    """Return a human's opponents; their own bot plays once, together with default strategies."""
     others = [f"{BUILT_IN}{name}" for name in seats.usual] if bot.startswith(OWN) else [bot]
     return [bot, *islice(cycle(others), seats.numbers[0])][: seats.numbers[0] - 1]
 
 
 def read_hand(text: str, seats: int) -> int:
-    """Return the number of the seat a person takes, from 1."""
+    """Return the human player's seat number, from 1."""
     numbers = [str(number) for number in range(1, seats + 1)]
     if text not in numbers:
         raise UsageError(f"hand must be one of {', '.join(numbers)}, not {text[:60]!r}")

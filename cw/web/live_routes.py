@@ -1,4 +1,4 @@
-"""Routes of live matches: starting, watching, playing by hand, output, and playing on."""
+"""Routes for live matches: start, watch, play by hand, read bot output, and play on from a turn."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ from cw.web.settings import SiteSettings, revalidated
 routes = Blueprint("matches", __name__)
 
 PACES: Final[Mapping[str, float]] = {"4": 0.25, "2": 0.5, "8": 0.125, "16": 0.0625, "all": 0.0}
-"""Turns per second that may be chosen, the default first, with the seconds of each turn."""
+"""The offered speeds in turns per second, the default first, with the seconds per turn."""
 
 ANSWER_PACE: Final = 0.5
-"""Seconds until a bot's answer to a person is shown (hexagon.md, "A human against a bot")."""
+"""Seconds until a bot's reply to a human is shown (hexagon.md, "A human against a bot")."""
 
 MOST_SEED: Final = 2**31 - 1
 MOST_LISTED: Final = 20
@@ -68,7 +68,7 @@ NUMBER: Final = re.compile(r"\d{1,9}")
 @routes.post("/games/<game>/matches")
 @changes_the_game
 def begin(game: str) -> Response:
-    """Begin the match that a form asks for, and redirect to its page."""
+    """Start the match requested by a form, and redirect to its page."""
     with ExitStack() as room:
         setup = read_form(game, request.form, _settings(), partial(ready, game, room))
         match = _matches().begin(
@@ -87,7 +87,7 @@ def begin(game: str) -> Response:
 
 @routes.get("/matches/<name>")
 def watch(name: str) -> Response:
-    """Return the page for watching a match, and for playing it with its key."""
+    """Return the page for watching a match, or, with its key, for playing it."""
     match = _find(name)
     key = request.args.get("hand", "")
     page = render_template(
@@ -104,7 +104,7 @@ def watch(name: str) -> Response:
 def document(name: str) -> Response:
     """Return the replay as played so far; with `after`, only what followed that many turns.
 
-    202 before the start, 304 if nothing has changed.
+    The status is 202 before the start, 304 if nothing has changed.
     """
     match = _find(name)
     key, after = request.args.get("hand", ""), request.args.get("after", "")
@@ -138,7 +138,7 @@ def move(name: str) -> Response:
 @routes.post("/matches/<name>/resign")
 @changes_the_game
 def resign(name: str) -> Response:
-    """Resign a match played by hand: it is lost."""
+    """Resign a match played by hand, which is then lost."""
     _find(name)
     _matches().resign(name, request.args.get("hand", ""))
     return _json({}, 202)
@@ -157,7 +157,7 @@ def _for_pages() -> dict[str, Any]:
 
 
 def match_form(game: str) -> dict[str, Any] | None:
-    """Return what the forms of a game need; None if the server plays no matches."""
+    """Return the data for a game's forms; None if the server plays no matches."""
     matches, settings = _matches(), _settings()
     if not matches.is_open:
         return None
@@ -172,9 +172,9 @@ def match_form(game: str) -> dict[str, Any] | None:
 
 
 def offered_options(game: str) -> PlayOptions:
-    """Return the options that the forms of a game offer.
+    """Return the options offered in a game's forms.
 
-    A game with hidden information is not played by hand: its page shows everything.
+    A game with hidden information is not played by hand, as its page shows everything.
     """
     play_options = load_play_options(game)
     hides = game_entry(game).has_hidden_information
@@ -182,7 +182,7 @@ def offered_options(game: str) -> PlayOptions:
 
 
 def opponents(game: str) -> Opponents | None:
-    """Return the opponents offered to a person before the built-in strategies, or None."""
+    """Return the opponents offered to a human player before the built-in strategies, or None."""
     own_bots: OwnBots | None = current_app.extensions.get("own_bots")
     if own_bots is None or offered_options(game).moves is None:
         return None
@@ -199,11 +199,11 @@ def ready(game: str, room: ExitStack, choice: str) -> OwnBot:
 
 @dataclass(frozen=True, slots=True)
 class WantedMatch:
-    """The match that a form asks for."""
+    """The match requested by a form."""
 
     spec: MatchSpec
     pace: float
-    """Least seconds per action of a bot."""
+    """Minimum time per bot action, in seconds."""
     secrets: Secrets
     choices: tuple[str, ...]
     """The choice for each seat."""
@@ -213,9 +213,9 @@ class WantedMatch:
 def read_form(
     game: str, form: Mapping[str, str], settings: SiteSettings, bring: Callable[[str], OwnBot]
 ) -> WantedMatch:
-    """Read the requested match; raise UsageError if invalid.
+    """Read the requested match; raise UsageError if the form is invalid.
 
-    `bring` returns the requester's own bot.
+    `bring` returns the current user's own bot.
     """
     play_options = offered_options(game)
     choices = read_seats(game, form)
@@ -237,11 +237,11 @@ def read_form(
 def seat_all(
     game: str, choices: Sequence[str], settings: SiteSettings, own_bot: OwnBot | None
 ) -> tuple[tuple[BotSpec, ...], Secrets]:
-    """Return the bots chosen for the seats, and their secrets by name."""
+    """Return the bots chosen for the seats, and their secrets by bot name."""
     play_options = offered_options(game)
     bots: list[BotSpec] = []
     secrets: dict[str, Mapping[str, str]] = {}
-    # A program registers by its own name: other bots are renamed.
+    # A program registers under its own name, so other bots are renamed if necessary.
     reserved = [own_bot.bot] if own_bot else []
     for choice in choices:
         if own_bot and choice.startswith(OWN):
@@ -268,9 +268,9 @@ def seated(game: str, play_options: PlayOptions, choice: str, settings: SiteSett
 
 
 def free_name(name: str, others: list[BotSpec]) -> str:
-    """Return a name, with a number if another bot has it already."""
+    """Return a name, with a number appended if another bot already has it."""
     names = {bot.name for bot in others}
-    # No separator: games differ in the characters that names may have.
+    # No separator, as games differ in the characters that they allow in names.
     numbered = (f"{name}{number}" for number in range(2, len(others) + 3))
     return name if name not in names else next(free for free in numbered if free not in names)
 
@@ -286,7 +286,7 @@ def read_choice(choice: Choice, form: Mapping[str, str]) -> Json:
 
 
 def read_pace(form: Mapping[str, str]) -> float:
-    """Return the seconds per action for the pace of the form; the default if it sets none."""
+    """Return the seconds per action for the form's pace; the default if it sets none."""
     text = form.get("pace", next(iter(PACES)))
     if text not in PACES:
         raise UsageError(f"the pace must be one of {', '.join(PACES)}")
@@ -294,7 +294,7 @@ def read_pace(form: Mapping[str, str]) -> float:
 
 
 def read_seed(form: Mapping[str, str]) -> int:
-    """Return the seed of the form, or a random one."""
+    """Return the seed from the form, or a random one."""
     text = form.get("seed", "")
     if not text:
         return SystemRandom().randint(0, MOST_SEED)
@@ -311,7 +311,7 @@ def _find(name: str) -> LiveMatch:
 
 
 def visitor() -> str:
-    """Return the requester, for the shares of live matches; "" for the owner of the server."""
+    """Return the current visitor, for the shares of live matches; "" for the server's owner."""
     if _settings().owner:
         return ""
     named: Callable[[], str] | None = current_app.extensions.get("visitor")
@@ -344,7 +344,7 @@ output_routes = Blueprint("outputs", __name__)
 
 @output_routes.get("/replays/<replay:name>/output")
 def of_replay(name: str) -> Response:
-    """Return the standard error of the bots of a replay, in seat order.
+    """Return the standard error of the bots in a replay, in seat order.
 
     `{"output": [text, ...], "turns": [[[turn, text], ...], ...]}`: all of it, and by turn.
     """
@@ -359,7 +359,7 @@ def of_replay(name: str) -> Response:
 
 @output_routes.get("/matches/<name>/output")
 def of_match(name: str) -> Response:
-    """Return the same for a match of this server; empty before its end."""
+    """Return the same for one of this server's matches; empty before the match has ended."""
     refuse_strangers()
     matches: LiveMatches = current_app.extensions["matches"]
     match = matches.find(name)
@@ -405,7 +405,7 @@ play_on_routes = Blueprint("play_on", __name__)
 @play_on_routes.post("/replays/<replay:name>/play-on")
 @changes_the_game
 def from_replay(name: str) -> Response:
-    """Begin a match at a turn of a replay, and redirect to its page."""
+    """Start a match at a turn of a replay, and redirect to its page."""
     store: ReplayStore = current_app.extensions["replay_store"]
     stored = store.find(name)
     if stored is None:
@@ -416,7 +416,7 @@ def from_replay(name: str) -> Response:
 @play_on_routes.post("/matches/<name>/play-on")
 @changes_the_game
 def from_match(name: str) -> Response:
-    """Begin a match at a turn of another match of this server, and redirect to its page."""
+    """Start a match at a turn of another of this server's matches, and redirect to its page."""
     matches: LiveMatches = current_app.extensions["matches"]
     match = matches.find(name)
     if match is None:
@@ -425,10 +425,10 @@ def from_match(name: str) -> Response:
 
 
 def begin_from_turn(document: Callable[[], Document]) -> Response:
-    """Begin the match that the form of the request asks for, and redirect to its page."""
+    """Start the match requested by the request's form, and redirect to its page."""
     matches: LiveMatches = current_app.extensions["matches"]
     who = visitor()
-    # The turns up to the position are replayed, which costs as much as a match.
+    # The turns up to the position are played again, which takes as much time as a match.
     with matches.shares.computing(who):
         setup = read_branch(document(), request.form, current_app.extensions["settings"])
     match = matches.begin(
@@ -440,10 +440,10 @@ def begin_from_turn(document: Callable[[], Document]) -> Response:
 
 
 def read_branch(document: Document, form: Mapping[str, str], settings: SiteSettings) -> WantedMatch:
-    """Read how to play a match on; raise UsageError if invalid.
+    """Read how to continue a match; raise UsageError if the form is invalid.
 
-    `turn` is how many turns are kept as played, `seat-1` and so on are the players, the default bot
-    on seats that are missing, and `pace` is how fast bots play among themselves.
+    `turn` is how many turns are kept as played, `seat-1` and so on are the players, with the
+    default bot for missing seats, and `pace` is how fast bots play among themselves.
     """
     game = continuable(document).name
     turn = read_turn(form, len(document["turns"]))
@@ -462,7 +462,7 @@ def read_branch(document: Document, form: Mapping[str, str], settings: SiteSetti
 def seated_in(
     document: Document, choices: Sequence[str], settings: SiteSettings
 ) -> tuple[tuple[BotSpec, ...], Secrets]:
-    """Return the bots chosen for the seats of a replay, and their secrets by name."""
+    """Return the bots chosen for the seats of a replay, and their secrets by bot name."""
     play_options = load_play_options(document["game"])
     bots: list[BotSpec] = []
     secrets: dict[str, Mapping[str, str]] = {}
@@ -479,7 +479,7 @@ def name_in(player: Any, name: str, others: list[BotSpec]) -> str:
 
 
 def read_turn(form: Mapping[str, str], last: int) -> int:
-    """Return the turn of the form; raise UsageError if the match does not have it."""
+    """Return the turn from the form; raise UsageError if the match has no such turn."""
     text = form.get("turn", "")
     if NUMBER.fullmatch(text) and int(text) <= last:
         return int(text)

@@ -1,4 +1,4 @@
-"""A replay in other formats: one HTML file with its viewer, which needs no server, or drawn."""
+"""Exports of a replay: a standalone HTML file with its viewer, and input for drawn images."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ IMPORT: Final = re.compile(
     r'((?:^|\n)import "|(?:^|\n)(?:import|export) [^;"]* from ")((?:\.|/static/)[^"]+)"'
 )
 IMAGES: Final = "img-src data:"
-"""The part of the policy that allows pre-rendered frames."""
+"""The part of the content security policy that allows pre-rendered frames."""
 
 OF_PACKAGES: Final = "@"
-"""Prefix of the names of modules from the packages of games."""
+"""Name prefix of modules from the packages of games."""
 
 
 def drawn(document: Document) -> DrawnReplay:
-    """Return a replay with the picture of its game; raise UsageError for an unknown game."""
+    """Return a replay with its game's `Picture`; raise UsageError for an unknown game."""
     players = [(seat.get("player"), str(seat.get("name"))) for seat in document["players"]]
     ending = ending_of(players, document["result"], load_endings(document["game"]))
     seat = -1 if ending.winner is None else ending.winner
@@ -45,7 +45,7 @@ def drawn(document: Document) -> DrawnReplay:
 
 
 def html(document: Document, *, embedded: bool = False) -> bytes:
-    """Return the page that shows a replay; an embedded one is laid out as part of another page."""
+    """Return a replay as an HTML page; an embedded one is laid out as part of another page."""
     game = document["game"]
     modules = modules_of(game)
     style = "".join(read(asset("static") / name) for name in ("base.css", "viewer.css"))
@@ -65,7 +65,7 @@ def html(document: Document, *, embedded: bool = False) -> bytes:
 
 
 def environment(game: str) -> Environment:
-    """Return the templates of pages without a server; their viewer knows our games and this one."""
+    """Return the templates for standalone pages; their viewer knows built-in games and this one."""
     templates = Environment(loader=FileSystemLoader(asset("templates")), autoescape=True)
     files = viewer_games("").get(game, {})
     module = {"module": f"cw/{module_of(game)}"} if "module" in files else {}
@@ -75,18 +75,18 @@ def environment(game: str) -> Environment:
 
 
 def modules_of(game: str) -> str:
-    """Return the import map of the viewer, with the module from the package of a game."""
+    """Return the viewer's import map, including a module from the game's package."""
     own = (module_of(game),) if viewer_file(game, MODULE) else ()
     return json.dumps({"imports": dict(bundled(asset("static"), *own))})
 
 
 def module_of(game: str) -> str:
-    """Return the name of the module of a game from another package."""
+    """Return the module name for a game from another package."""
     return f"{OF_PACKAGES}{game}/{MODULE}"
 
 
 def bundled(static: Path, *further: str) -> Iterator[tuple[str, str]]:
-    """Yield every module of the viewer: its import name, and its source as a data URL.
+    """Yield all modules of the viewer: import name, and source as a data URL.
 
     `further` are modules that it loads on demand.
     """
@@ -104,7 +104,7 @@ def bundled(static: Path, *further: str) -> Iterator[tuple[str, str]]:
 
 
 def source_of(static: Path, name: str) -> str:
-    """Return the source of a module; raise UsageError if it does not exist."""
+    """Return a module's source; raise UsageError if it does not exist."""
     if not name.startswith(OF_PACKAGES):
         file = static / name
         if file.is_file():
@@ -118,12 +118,12 @@ def source_of(static: Path, name: str) -> str:
 
 
 def named(name: str, source: str) -> str:
-    """Import by name instead of path: a data URL has no neighbours."""
+    """Replace paths by names in imports: relative paths do not work in a data URL."""
     return IMPORT.sub(lambda match: f'{match[1]}cw/{beside(name, match[2])}"', source)
 
 
 def beside(name: str, target: str) -> str:
-    """Return the name of a module, given the path by which another one imports it."""
+    """Return a module's name, given the path by which another module imports it."""
     if target.startswith(STATIC):
         return target.removeprefix(STATIC)
     parts: list[str] = []
@@ -141,16 +141,19 @@ def data_address(source: str) -> str:
 
 
 def policy(style: str, *scripts: str) -> str:
-    """Return a policy that allows exactly these scripts and this style, and no requests."""
+    """Return a content security policy that allows only these scripts and this style.
+
+    It allows no network requests.
+    """
     allowed = " ".join(map(digest, scripts))
     return f"default-src 'none'; script-src data: {allowed}; style-src {digest(style)}; {IMAGES}"
 
 
 def digest(text: str) -> str:
-    """Return the hash of an element's text, as a source for a policy."""
+    """Return the hash of an element's text, as a source in a content security policy."""
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
 def read(path: Path) -> str:
-    """Read a file of the page."""
+    """Return the text of a file that is part of the page."""
     return path.read_text(encoding="utf-8")

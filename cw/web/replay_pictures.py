@@ -1,4 +1,4 @@
-"""Pictures of replays: stills for lists, and animations made while somebody waits for them."""
+"""Images of replays, rendered in the background: thumbnails for lists, and animated GIFs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PATIENCE: Final = 5.0
 """Seconds without a request after which an animation is abandoned."""
 
 AGAIN: Final = 1.0
-"""Seconds after which a waiting thread asks again."""
+"""Seconds after which a waiting thread renews its request."""
 
 Key = tuple[str, str]
 """The name and the tag of a file."""
@@ -38,17 +38,17 @@ class AnimationProgress(msgspec.Struct, frozen=True):
     """The progress of an animation."""
 
     painted: int
-    """Frames painted so far."""
+    """Number of frames painted so far."""
     frames: int
-    """All frames; 0 while unknown."""
+    """Total number of frames; 0 while unknown."""
     ready: bool
 
 
 class Animations:
-    """Makes animations with a few processes, and caches the last one."""
+    """Makes one animation at a time, and caches the last one."""
 
     def __init__(self, clock: Clock) -> None:
-        """Begin without an animation."""
+        """Start without an animation."""
         self._clock = clock
         self._lock = Lock()
         self._making: Making | None = None
@@ -56,13 +56,13 @@ class Animations:
     def ask(self, file: StoredFile) -> AnimationProgress:
         """Start the animation of a replay, or return its progress.
 
-        It is abandoned if nobody asks again. Raises CapacityError while another one is being made,
-        and once the error of this one.
+        It is abandoned if no one asks for it again. Raises CapacityError while another one is being
+        made, and raises this animation's own error once.
         """
         return self._ask(file).progress()
 
     def find(self, file: StoredFile) -> bytes:
-        """Wait for the GIF file of a replay, and return it; raise as `ask` does."""
+        """Wait for a replay's GIF file, and return it; raise errors as `ask` does."""
         making = self._ask(file)
         while not making.done.wait(AGAIN):
             making = self._ask(file)
@@ -84,16 +84,16 @@ class Animations:
 
 
 class Making:
-    """An animation being made by a thread."""
+    """An animation that is made in a thread."""
 
     def __init__(self, key: Key, file: StoredFile, clock: Clock) -> None:
         """Start the thread."""
         self.key = key
         self.asked = clock()
-        """When it was last asked for."""
+        """The time of the latest request for it."""
         self.done = Event()
         self.data = b""
-        """The GIF file, b"" until it is made."""
+        """The GIF file; b"" until it is finished."""
         self.error: ArenaError | None = None
         self._file = file
         self._clock = clock
@@ -101,7 +101,7 @@ class Making:
         Thread(target=self._make, name="animation", daemon=True).start()
 
     def progress(self) -> AnimationProgress:
-        """Return its progress."""
+        """Return the progress so far."""
         return AnimationProgress(self._painted, self._frames, bool(self.data))
 
     def _make(self) -> None:
@@ -116,7 +116,7 @@ class Making:
             self.done.set()
 
     def _watched(self, images: Iterable[Image], count: int) -> Iterator[Image]:
-        """Pass images on while somebody waits for them."""
+        """Pass images on as long as a client is waiting for them."""
         self._frames = count
         for image in images:
             if self._clock() - self.asked > PATIENCE:
@@ -126,16 +126,16 @@ class Making:
 
 
 CAPACITY: Final = 300
-"""Most cached pictures, of a few kilobytes each."""
+"""Maximum number of cached images, of a few kilobytes each."""
 
 LARGEST_PLAYED: Final = 3 * 1024 * 1024
-"""Most bytes of a replay, unpacked, that is decoded in full at once."""
+"""Maximum unpacked size, in bytes, of a replay that is decoded in full during a request."""
 
 MOST_DUE: Final = 48
-"""Most large replays waiting for pictures: a page of the list, dark and light."""
+"""Maximum number of large replays waiting for images: a page of the list, dark and light."""
 
 LONGEST: Final = 60.0
-"""Time limit for painting one of them, in seconds."""
+"""Time limit for painting one of these images, in seconds."""
 
 PAINTER: Final = (sys.executable, "-m", "cw.web.last_picture")
 
@@ -145,7 +145,7 @@ ThumbnailKey = tuple[str, str, bool]
 
 
 class Beginning(msgspec.Struct, frozen=True):
-    """What the picture of the start is drawn from."""
+    """The parts of a replay needed to draw its start."""
 
     game: str
     players: list[dict[str, Json]]
@@ -153,31 +153,31 @@ class Beginning(msgspec.Struct, frozen=True):
 
 
 class Thumbnail(NamedTuple):
-    """A small picture of a replay, as a PNG file."""
+    """A small image of a replay, as a PNG file."""
 
     data: bytes
     lasting: bool
-    """Whether it is final, not that of the start while the end is still being painted."""
+    """Whether it is final, not an image of the start while that of the end is being painted."""
 
 
 class Thumbnails:
-    """Paints the last turn of replays, one at a time, and caches the latest pictures.
+    """Paints the last turn of replays, one at a time, and caches the latest images.
 
-    A background process handles large replays; until it is done, their start is shown.
+    Large replays are painted by a background process; until it is done, their start is shown.
     """
 
     def __init__(self, patience: float = PATIENCE) -> None:
-        """Begin with an empty cache."""
+        """Start with an empty cache."""
         self._patience = patience
         self._pictures: OrderedDict[ThumbnailKey, Thumbnail] = OrderedDict()
         self._painting = Lock()
         self._due: OrderedDict[ThumbnailKey, StoredFile] = OrderedDict()
-        """Large replays whose end is to be painted; the first is being painted."""
+        """Large replays whose last turn is to be painted; the first one is being painted."""
 
     def find(self, file: StoredFile, *, dark: bool) -> Thumbnail:
-        """Return the picture of a replay, for a light or a dark page.
+        """Return the thumbnail of a replay, for a light or a dark page.
 
-        Raises CapacityError if other pictures take too long, and ProtocolError or UsageError if the
+        Raises CapacityError if other images take too long, and ProtocolError or UsageError if the
         replay cannot be drawn.
         """
         if not self._painting.acquire(timeout=self._patience):
@@ -206,7 +206,10 @@ class Thumbnails:
             self._pictures.popitem(last=False)
 
     def _ask(self, key: ThumbnailKey, file: StoredFile) -> None:
-        """Queue the end of a large replay for painting; if the queue is full, a later call does."""
+        """Queue the last turn of a large replay for painting; if the queue is full, do nothing.
+
+        A later call for the same replay tries again.
+        """
         if key not in self._due and len(self._due) < MOST_DUE:
             self._due[key] = file
             if len(self._due) == 1:
@@ -214,7 +217,7 @@ class Thumbnails:
                 Thread(target=self._paint_due, args=args, name="thumbnails", daemon=True).start()
 
     def _paint_due(self, key: ThumbnailKey, file: StoredFile) -> None:
-        """Paint the end of a large replay, then of those queued meanwhile."""
+        """Paint the last turn of a large replay, then of those queued in the meantime."""
         due: tuple[ThumbnailKey, StoredFile] | None = key, file
         while due is not None:
             key, file = due
@@ -225,7 +228,7 @@ class Thumbnails:
                 due = next(iter(self._due.items()), None)
 
     def _settle(self, key: ThumbnailKey, picture: bytes) -> None:
-        """Store the picture of a large replay; if painting failed, keep that of its start."""
+        """Store the image of a large replay; if painting failed, keep the image of its start."""
         if picture:
             self._keep(key, Thumbnail(picture, lasting=True))
         elif key in self._pictures:
@@ -233,7 +236,7 @@ class Thumbnails:
 
 
 def last_picture(file: StoredFile, *, dark: bool) -> bytes:
-    """Return the picture of a large replay's last turn, b"" if it cannot be painted."""
+    """Return the image of a large replay's last turn, b"" if it cannot be painted."""
     try:
         done = subprocess.run(
             [*PAINTER, "dark" if dark else "light"],
@@ -248,6 +251,6 @@ def last_picture(file: StoredFile, *, dark: bool) -> bytes:
 
 
 def beginning(plain: bytes) -> Document:
-    """Return a replay without its turns, which are not parsed."""
+    """Return a replay without its turns, which are not decoded."""
     head = decoded(plain, Beginning)
     return msgspec.structs.asdict(head) | {"turns": [], "result": {}}

@@ -1,4 +1,4 @@
-"""Routes of replays: the list, a replay, its pictures, uploads, and the form to play on."""
+"""Routes for replays: the list, a replay, its images, uploads, and downloads in other formats."""
 
 from __future__ import annotations
 
@@ -46,27 +46,27 @@ from cw.web.replay_store import (
 from cw.web.settings import LARGEST_UPLOAD, revalidated
 
 LARGEST_UNPACKED: Final = 16 * 1024 * 1024
-"""Most bytes of an accepted replay, unpacked; most replays have a tenth of that."""
+"""Maximum unpacked size of an uploaded replay, in bytes; most have a tenth of that."""
 
 MOST_PARTS: Final = 1_500_000
-"""Most characters that begin a value: a million empty lists are small but slow to parse."""
+"""Maximum number of characters that start a value, as many empty lists are slow to parse."""
 
 
 class Uploads:
     """Accepts replays one at a time, since reading a large one takes memory and time."""
 
     def __init__(self, folder: ReplayFolder) -> None:
-        """Put uploads into a folder."""
+        """Save uploads to a folder."""
         self._folder = folder
         self._lock = Lock()
 
     def save(self, data: bytes) -> Saved:
-        """Put the replay in a file, packed or not, into the folder.
+        """Save the replay in a file's bytes, packed or not, to the folder.
 
         Raises ProtocolError if it is not a replay, CapacityError if there is no room or another
         upload is in progress, and Failure if the folder cannot be written.
         """
-        # Refused rather than queued: the threads of the server are needed by running matches.
+        # Rejected instead of queued, because running matches need the server's threads.
         if not self._lock.acquire(blocking=False):
             raise CapacityError("another replay is being uploaded: try again in a few seconds")
         try:
@@ -76,12 +76,12 @@ class Uploads:
 
 
 def checked(data: bytes) -> Document:
-    """Read a replay that can be listed and drawn, and whose hash is right.
+    """Return an uploaded replay that can be listed and drawn, and whose hash is correct.
 
     Raises ProtocolError otherwise. The match is not replayed, as that may take long.
     """
     plain = unpacked(data, LARGEST_UNPACKED)
-    # Counting bytes is cheap, and comes before the parser allocates anything.
+    # Counting bytes is cheap, and is done before the parser allocates anything.
     if sum(map(plain.count, (b"[", b"{", b","))) > MOST_PARTS:
         raise ProtocolError("the replay has too many values to be uploaded here")
     payload = parsed(plain)
@@ -97,7 +97,7 @@ def checked(data: bytes) -> Document:
         summary_of(encode(document, packed=False))
         fits = digest(document) == document["hash"]
         date.fromisoformat(document["date"][:10])
-    # Some values can be read, but are nested too deep, or numbers too long, to be written.
+    # Some values can be read but not written, because of deep nesting or very long numbers.
     except (msgspec.MsgspecError, ValueError, OverflowError, RecursionError) as error:
         raise ProtocolError(f"the replay cannot be listed: {error}") from None
     if not fits:
@@ -111,14 +111,14 @@ NUMBER: Final = re.compile("[0-9]{1,6}")
 
 
 class ReplayConverter(BaseConverter):
-    """The name of a replay in an address."""
+    """The name of a replay in a URL."""
 
     regex = NAME.pattern
 
 
 @routes.get("/")
 def index() -> Response:
-    """Return a page of the list of replays, and a place to open a file."""
+    """Render a page of the replay list, with a form to open a file."""
     replay_filter = ReplayFilter(
         *(request.args.get(key, "")[:LONGEST] for key in ("game", "player"))
     )
@@ -135,13 +135,13 @@ def index() -> Response:
 
 
 def page_number(text: str) -> int:
-    """Read a page number; return 1 if invalid."""
+    """Return a page number; 1 if the text is invalid."""
     return int(text) if NUMBER.fullmatch(text) else 1
 
 
 @routes.post("/")
 def save() -> Response:
-    """Store a replay, sent as a form with one file or as the body; return its name."""
+    """Store a replay, sent as a form with one file or as the request body; return its name."""
     uploads = _uploads()
     if uploads is None:
         abort(403, "this server accepts no uploads; its owner can allow them with --uploads")
@@ -155,7 +155,7 @@ def save() -> Response:
 
 
 def sent() -> bytes:
-    """Return the bytes of the file in a request; its name is ignored."""
+    """Return the bytes of the file in a request; its file name is ignored."""
     try:
         if request.mimetype != "multipart/form-data":
             data = request.get_data(cache=False)
@@ -188,14 +188,14 @@ def watch(name: str) -> Response:
         )
     )
     if embedded:
-        # Nothing can be changed on this page, so any site may show it.
+        # The page cannot change anything, so any site may embed it.
         page.headers["Content-Security-Policy"] = f"{CONTENT_SECURITY_POLICY}*"
     return page
 
 
 @routes.get("/<replay:name>/document")
 def document(name: str) -> Response:
-    """Return a replay's document, gzipped if the client accepts that; 304 if unchanged."""
+    """Return a replay's JSON, gzipped if the client accepts that; 304 if unchanged."""
     stand = _find(name)
     packed = stand.path.name.endswith(".gz")
     if packed and "gzip" not in request.headers.get("Accept-Encoding", ""):
@@ -213,7 +213,7 @@ def document(name: str) -> Response:
 
 @routes.get("/<replay:name>/picture.png")
 def picture(name: str) -> Response:
-    """Return a small picture of a replay; 304 if unchanged."""
+    """Return a replay's thumbnail; 304 if unchanged."""
     file, dark = _find(name), request.args.get("dark") == "1"
     answer = Response(mimetype="image/png")
     tag = f"{'dark' if dark else 'light'}-{file.tag}"
@@ -251,13 +251,13 @@ form_routes = Blueprint("replay_forms", __name__, url_prefix="/replays")
 
 @form_routes.get("/<replay:name>/page.html")
 def page(name: str) -> Response:
-    """Return the page that shows a replay without a server."""
+    """Return a standalone page for a replay."""
     return form_of(name, "html", "text/html; charset=utf-8")
 
 
 @form_routes.post("/<replay:name>/animation")
 def progress(name: str) -> Response:
-    """Start making the animation and return its progress; 503 while another one is made."""
+    """Start an animation and return its progress; 503 while another one is being made."""
     refuse_other_sites()
     answer = jsonify(msgspec.to_builtins(_animations().ask(_find_form(name))))
     answer.headers["Cache-Control"] = "no-store"
@@ -266,12 +266,12 @@ def progress(name: str) -> Response:
 
 @form_routes.get("/<replay:name>/animation.gif")
 def animated(name: str) -> Response:
-    """Return the animation of a whole replay; 503 while another one is made."""
+    """Return the animation of a whole replay; 503 while another one is being made."""
     return form_of(name, "gif", "image/gif")
 
 
 def form_of(name: str, form: str, kind: str) -> Response:
-    """Return a file as a download; 304 if the client already has it."""
+    """Return a replay in another format as a download; 304 if the client already has it."""
     stored = _find_form(name)
     tag = f"{form}-{stored.tag}"
     answer = Response(content_type=kind)

@@ -1,4 +1,4 @@
-"""The replays that a server shows, and the folder in which it saves them, within limits."""
+"""The replay store: finds and lists the replays of a folder, and saves new ones within limits."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ from cw.replays.document import VERSION, Document, encode, unpacked
 from cw.replays.ending import Ending, ending_of
 
 MOST_FILES: Final = 5000
-"""Most files in the folder; further replays are refused."""
+"""Maximum number of files in the folder; further replays are rejected."""
 
 MOST_BYTES: Final = 1024 * 1024 * 1024
-"""Most bytes in the folder; further replays are refused."""
+"""Maximum total size of the folder, in bytes; further replays are rejected."""
 
 logger = logging.getLogger(__name__)
 
@@ -43,7 +43,7 @@ class Saved:
 
     name: str
     is_new: bool
-    """Whether it was not there before."""
+    """Whether it has been added now."""
 
 
 class ReplayFolder:
@@ -55,7 +55,7 @@ class ReplayFolder:
         self._lock = Lock()
 
     def put(self, document: Document) -> Saved:
-        """Put a replay into the folder; a duplicate is stored once.
+        """Save a replay to the folder; a duplicate is stored only once.
 
         Raises CapacityError if there is no room, and Failure if the folder cannot be written.
         """
@@ -64,14 +64,15 @@ class ReplayFolder:
             with self._lock:
                 return Saved(name, is_new=self._write(self._folder / f"{name}.json.gz", packed))
         except (OSError, Failure) as error:
-            # Visitors must not learn where the folder is.
+            # Visitors must not learn the folder's path.
             why = getattr(error.__cause__ or error, "strerror", None)
             raise Failure(f"the server cannot write into its folder: {why}") from None
 
     def keep(self, document: Document) -> str:
-        """Put the replay of a finished match into the folder, and return its name.
+        """Save the replay of a finished match, and return its name.
 
-        A full or unwritable folder does not disturb a match: it returns "" and logs the reason.
+        A full or unwritable folder does not affect a match: the method logs the reason and returns
+        "".
         """
         try:
             return self.put(document).name
@@ -105,35 +106,35 @@ def name_of_replay(document: Document) -> str:
 T = TypeVar("T")
 
 LARGEST_LISTED: Final = 64 * 1024 * 1024
-"""Most bytes, unpacked, of a replay read for the list."""
+"""Maximum unpacked size, in bytes, of a replay read for the list."""
 
 LARGEST_MEMBER: Final = 1024 * 1024
-"""Most bytes of its players, and of its result."""
+"""Maximum size of its players, and of its result, in bytes."""
 
 MOST_OBJECTS: Final = 5_000_000
-"""Most objects in it: each may be a turn."""
+"""Maximum number of objects in it, each of which may be a turn."""
 
 MOST_PLAYERS: Final = 1000
 MOST_ROWS: Final = 4
-"""Most players of a replay that the list names."""
+"""Maximum number of players per replay named in the list."""
 
 LONGEST: Final = 64
-"""Most characters of a name."""
+"""Maximum length of a name, in characters."""
 
 
 class ListedPlayer(msgspec.Struct, frozen=True):
-    """The part of a player that the list shows."""
+    """The parts of a player shown in the list."""
 
     player: Player
     name: str
 
 
 class ListedTurn(msgspec.Struct, frozen=True, gc=False):
-    """A turn, which the list only counts."""
+    """A turn, of which the list only counts the number."""
 
 
 class ReplayHead(msgspec.Struct, frozen=True):
-    """The members of a replay that the list shows; large ones are not parsed."""
+    """The members of a replay shown in the list; large ones are not parsed."""
 
     version: int
     date: str
@@ -157,7 +158,7 @@ class PlayerRow:
 
 @dataclass(frozen=True, slots=True)
 class ReplaySummary:
-    """What the list shows of a replay."""
+    """The information about a replay shown in the list."""
 
     game: str
     date: str
@@ -199,7 +200,7 @@ class Unreadable:
 
 
 def read_summary(path: Path) -> ReplaySummary | Unreadable:
-    """Read the summary of a file."""
+    """Read a file's summary."""
     try:
         return summary_of(path.read_bytes())
     except OSError as error:
@@ -209,7 +210,7 @@ def read_summary(path: Path) -> ReplaySummary | Unreadable:
 
 
 def summary_of(data: bytes) -> ReplaySummary:
-    """Return what the list shows of a replay; raise ProtocolError if the file is not one."""
+    """Return a replay's summary for the list; raise ProtocolError if the file is not a replay."""
     plain = unpacked(data, LARGEST_LISTED)
     if plain.count(b"{") > MOST_OBJECTS:
         raise ProtocolError(f"it has more than {MOST_OBJECTS} objects")
@@ -228,7 +229,7 @@ def summary_of(data: bytes) -> ReplaySummary:
 
 
 def small(member: msgspec.Raw) -> bytes:
-    """Return the raw JSON of a member; raise ProtocolError if it is too large."""
+    """Return a member's raw JSON; raise ProtocolError if it is too large."""
     data = bytes(member)
     if len(data) > LARGEST_MEMBER:
         raise ProtocolError(f"one of its members has more than {LARGEST_MEMBER} bytes")
@@ -236,7 +237,7 @@ def small(member: msgspec.Raw) -> bytes:
 
 
 def decoded(data: bytes, kind: type[T]) -> T:
-    """Decode JSON as a type; raise ProtocolError if invalid."""
+    """Decode JSON to a type; raise ProtocolError if it is invalid."""
     try:
         return documents.decode(data, kind)
     except msgspec.DecodeError as error:
@@ -244,23 +245,23 @@ def decoded(data: bytes, kind: type[T]) -> T:
 
 
 NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,149}")
-"""Valid names of replays: no characters with a meaning in addresses or paths."""
+"""Valid names of replays, without characters that have a meaning in URLs or paths."""
 
 ENDINGS: Final = (".json.gz", ".json")
 LARGEST_FILE: Final = 64 * 1024 * 1024
-"""Most bytes of a file that is shown."""
+"""Maximum size of a file that is shown, in bytes."""
 
 MOST_LISTED: Final = 20_000
-"""Most files of a folder that are listed."""
+"""Maximum number of files listed from a folder."""
 
 PAGE: Final = 24
-"""Replays per page of the list."""
+"""Number of replays per page of the list."""
 
 PATIENCE: Final = 1.5
-"""Seconds that a filter waits for unread files."""
+"""Maximum time that a filter waits for unread files, in seconds."""
 
 FARTHEST: Final = 50
-"""Most files tried to find the next replay, as some may not be replays."""
+"""Maximum number of files tried to find the next replay, as some may not be replays."""
 
 Summary = ReplaySummary | Unreadable
 
@@ -270,7 +271,7 @@ class StoredFile:
     """A snapshot of a file; its tag changes with the file."""
 
     name: str
-    """Its name in addresses; if it cannot be shown, its file name."""
+    """Its name in URLs; if it cannot be shown, its file name."""
     path: Path
     tag: str
     changed: int
@@ -287,20 +288,20 @@ class ReplayEntry:
 
     @property
     def name(self) -> str:
-        """Return the name of the file in addresses."""
+        """Return the name of the file in URLs."""
         return self.file.name
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayFilter:
-    """Selects the replays to list; "" for all."""
+    """A filter for the list of replays; "" matches all."""
 
     game: str = ""
     player: str = ""
-    """Part of a bot's name."""
+    """A part of a bot's name."""
 
     def fits(self, summary: Summary | None) -> bool:
-        """Return whether a file is listed; files that are not replays never are."""
+        """Return whether a file matches; files that are not replays never match."""
         if not isinstance(summary, ReplaySummary):
             return False
         player = self.player.casefold()
@@ -311,25 +312,25 @@ class ReplayFilter:
 
 @dataclass(frozen=True, slots=True)
 class ReplayPage:
-    """A page of the list, latest files first."""
+    """A page of the list, newest files first."""
 
     entries: list[ReplayEntry]
     number: int
-    """From 1."""
+    """The page number, from 1."""
     pages: int
     matching: int
-    """How many files match the filter."""
+    """The number of files that match the filter."""
     total: int
     unread: int
-    """How many files the filter has not read yet."""
+    """The number of files not yet read for the filter."""
 
 
 class ReplayStore:
-    """Finds replays by name and lists them; reads a file again only if it has changed."""
+    """Finds replays by name and lists them; a file is read again only if it has changed."""
 
     def __init__(self, place: Path | None, patience: float = PATIENCE) -> None:
-        """Serve a folder, one file, or nothing."""
-        # Flask would look for a relative path beside its own modules.
+        """Serve the replays of a folder, a single file, or none."""
+        # Flask would resolve a relative path against its own modules' folder.
         self._place = None if place is None else place.absolute()
         self._patience = patience
         self._known: dict[tuple[str, str], Summary] = {}
@@ -337,7 +338,7 @@ class ReplayStore:
 
     @property
     def is_open(self) -> bool:
-        """Return whether there is a place for replays."""
+        """Return whether a location for replays is configured."""
         return self._place is not None
 
     def find(self, name: str) -> StoredFile | None:
@@ -350,7 +351,7 @@ class ReplayStore:
         return next((file for file in files if file.name == name and not file.problem), None)
 
     def files(self) -> list[StoredFile]:
-        """Return the listed files, latest first."""
+        """Return the listed files, newest first."""
         if self._place is None:
             return []
         if self._place.is_dir():
@@ -379,7 +380,7 @@ class ReplayStore:
         return summary
 
     def neighbours(self, name: str) -> tuple[str | None, str | None]:
-        """Return the names of the previous and the next replay in the list, or None for each."""
+        """Return the names of the previous and the next replay in the list, each possibly None."""
         files = self.files()
         place = next((number for number, file in enumerate(files) if file.name == name), None)
         if place is None:
@@ -393,14 +394,14 @@ class ReplayStore:
 
     def _fitting(self, files: list[StoredFile], replay_filter: ReplayFilter) -> list[StoredFile]:
         if any(self._seen(file) is None for file in files):
-            # The thread outlives the answer, so the next request finds more files read.
+            # The thread outlives the request, so the next request finds more files read.
             reader = Thread(target=self._read_all, args=[files], daemon=True)
             reader.start()
             reader.join(self._patience)
         return [file for file in files if replay_filter.fits(self._seen(file))]
 
     def _read_all(self, files: list[StoredFile]) -> None:
-        """Read the unread files, unless another thread is doing so."""
+        """Read the unread files, unless another thread is already doing so."""
         if self._reading.acquire(blocking=False):
             try:
                 for file in files:
@@ -418,9 +419,9 @@ class ReplayStore:
 
 
 def files_in(folder: Path) -> Iterator[StoredFile]:
-    """Yield the files of a folder that are named like replays, MOST_FILES at most.
+    """Yield the files of a folder whose names fit a replay, from at most MOST_LISTED files.
 
-    Of two with the same name in addresses, yield only the one that is not packed.
+    Of two files with the same name in URLs, only the unpacked one is yielded.
     """
     try:
         with os.scandir(folder) as entries:
@@ -436,7 +437,7 @@ def files_in(folder: Path) -> Iterator[StoredFile]:
 
 
 def file_at(path: Path) -> StoredFile | None:
-    """Look at a file of a folder; return None if it is hidden or has another ending."""
+    """Return a file of a folder; None if it is hidden or has another extension."""
     if path.name.startswith(".") or not path.name.endswith(ENDINGS):
         return None
     name = name_of(path)
@@ -447,7 +448,7 @@ def file_at(path: Path) -> StoredFile | None:
 
 
 def name_of(path: Path) -> str:
-    """Return the name under which a file is shown, or ""."""
+    """Return the name under which a file is shown, or "" if its name is invalid."""
     for ending in ENDINGS:
         name = path.name.removesuffix(ending)
         if name != path.name:
@@ -456,9 +457,9 @@ def name_of(path: Path) -> str:
 
 
 def stored_file(path: Path, name: str, problem: str = "") -> StoredFile | None:
-    """Look at a path without following links; return None if nothing is there."""
+    """Return the file at a path without following links; None if it does not exist."""
     try:
-        # Not `stat`: a link in the folder must not show files from elsewhere.
+        # Not `stat`, as a link in the folder must not expose files from elsewhere.
         status = path.lstat()
     except OSError:
         return None
@@ -467,7 +468,7 @@ def stored_file(path: Path, name: str, problem: str = "") -> StoredFile | None:
 
 
 def problem_of(status: os.stat_result) -> str:
-    """Return why a file is not shown, or ""."""
+    """Return why a file is not shown; "" if it can be shown."""
     if stat.S_ISLNK(status.st_mode):
         return "it is a link"
     if not stat.S_ISREG(status.st_mode):

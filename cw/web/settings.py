@@ -1,4 +1,4 @@
-"""The settings of a site, in addition to those of its server."""
+"""The settings of a site, in addition to its server's settings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cw.matches.spec import Isolation
 from cw.server.settings import LARGEST_REQUEST, ServerSettings
 
 LARGEST_UPLOAD: Final = 8 * 1024 * 1024
-"""Most bytes of an uploaded replay, packed or not."""
+"""Maximum size of an uploaded replay, packed or not, in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,26 +23,26 @@ class SiteSettings(ServerSettings):
     """The settings of a server with pages."""
 
     matches: int = 8
-    """How many matches the server plays at once for its pages."""
+    """The number of matches the server plays concurrently for its pages."""
     opponents: Mapping[str, Sequence[BotSpec]] = field(default_factory=dict)
-    """The bots that people may choose in addition to the built-in strategies, by game."""
+    """The bots that visitors may choose in addition to the built-in strategies, by game."""
     isolation: Isolation = field(default_factory=Isolation)
-    """How bots are isolated in matches begun from pages, and which addresses they may have."""
+    """How bots are isolated in matches started from pages, and which addresses they may have."""
     secrets: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """The secret settings of such bots, by name."""
+    """The secret settings of such bots, by bot name."""
     replays: Path | None = None
-    """The folder, or the one file, of the replays under /replays/; or None."""
+    """The folder, or the single file, with the replays under /replays/; None for no replays."""
     save: bool = False
     """Whether finished games are saved in that folder."""
     owner: bool = False
-    """Whether visitors own the bots, and may read their standard error."""
+    """Whether visitors own the bots, so that they may read their standard error."""
     uploads: bool = False
-    """Whether viewers may upload replays to that folder."""
+    """Whether visitors may upload replays to that folder."""
 
     def folder(self) -> Path | None:
         """Return the folder in which replays are saved, or None.
 
-        Raises UsageError if they are to be saved and there is no folder.
+        Raises UsageError if replays are to be saved and no folder is set.
         """
         if not self.uploads and not self.save:
             return None
@@ -52,7 +52,7 @@ class SiteSettings(ServerSettings):
         return self.replays
 
     def largest_body(self) -> int:
-        """Return the most bytes of a request's body; a form takes some besides its file."""
+        """Return the maximum size of a request body; a form needs more than its file."""
         return LARGEST_UPLOAD + LARGEST_REQUEST if self.uploads else LARGEST_REQUEST
 
 

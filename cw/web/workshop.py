@@ -1,4 +1,4 @@
-"""The tasks of a workshop: run, ask, series and check, on this machine or wherever a site plays."""
+"""The tasks of a workshop, run, ask, series and check, behind the local and the site's pages."""
 
 from __future__ import annotations
 
@@ -47,18 +47,18 @@ from cw.workshop.runs import (
 
 @dataclass(slots=True)
 class Run:
-    """A match of the bot, while it is played and afterwards."""
+    """A match of the bot, both while it is played and afterwards."""
 
     match: LiveMatch
     exchanges: Exchanges
     protection: str = ""
-    """How the machine is protected from the program; "" before it is started."""
+    """How the host is protected from the program; "" before the program is started."""
     searched: SearchedParts = field(default_factory=SearchedParts)
-    """Its output by turn, with the lines of code that it names."""
+    """The bot's output by turn, with the lines of code mentioned in it."""
 
 
 def player_of(match: LiveMatch) -> Player:
-    """Return the bot's player in the game; raise UsageError before the match has begun."""
+    """Return the bot's player in the game; raise UsageError before the match has started."""
     if match.progress is None:
         raise UsageError("the match has not started")
     bots = match.progress.record.bots
@@ -69,28 +69,28 @@ logger = logging.getLogger(__name__)
 
 
 class Work:
-    """A slot for one task; the next one replaces it."""
+    """A slot for one task, which is replaced by the next one."""
 
     def __init__(self, loop: LoopThread) -> None:
-        """Begin idle."""
+        """Start without a task."""
         self._loop = loop
         self._task: asyncio.Task[None] | None = None
         self.trouble = ""
-        """Why the task ended early, for people; "" if it did not."""
+        """Why the task ended early, as a message for users; "" if it did not."""
 
     @property
     def goes_on(self) -> bool:
-        """Whether a task has begun and not ended."""
+        """Whether a task has been started and has not ended."""
         return self._task is not None and not self._task.done()
 
     def start(self, work: Coroutine[Any, Any, None]) -> None:
-        """Stop the current task, and begin another."""
+        """Stop the current task, and start another one."""
         self.stop()
         self.trouble = ""
         self._loop.run(self._begin(work))
 
     def stop(self) -> None:
-        """Stop the current task, and wait until nothing of it runs."""
+        """Stop the current task, and wait until it has ended completely."""
         if self.goes_on:
             self._loop.run(self._end())
             self.trouble = "stopped"
@@ -118,11 +118,11 @@ class Work:
 
 
 LONGEST_TEXT: Final = 20_000
-"""Most characters shown of a query or a problem."""
+"""Maximum number of characters shown of a query or a problem."""
 
 
 def run_document(run: Run, files: Collection[str]) -> dict[str, Json]:
-    """Return the state of a run: in words, its output by turn, and the code lines that it names."""
+    """Return a run's state as JSON: its outcome, output by turn, and the code lines mentioned."""
     match, error = run.match, failure_of(run.match)
     parts = with_questions(
         output_of(match) if match.over else run.exchanges.output(),
@@ -158,12 +158,12 @@ def with_questions(parts: Sequence[tuple[int, str]], first: int) -> list[tuple[i
 
 
 def failure_of(match: LiveMatch) -> BaseException | None:
-    """Return why a finished match has no result, or None."""
+    """Return the exception of a finished match without a result, or None."""
     return match.result.exception() if match.over else None
 
 
 def words_of(match: LiveMatch) -> str:
-    """Return who won and how, or why nobody did; "" while the match is played."""
+    """Return who won and how, or why no one did; "" while the match is being played."""
     if not match.over:
         return ""
     error = match.result.exception()
@@ -173,7 +173,7 @@ def words_of(match: LiveMatch) -> str:
 
 
 def fault_of(match: LiveMatch) -> dict[str, Json] | None:
-    """Return the first fault of the bot and its place; None if it made none, or plays on."""
+    """Return the bot's first fault and where it occurred; None without one, or during the match."""
     if not match.over or failure_of(match) is not None:
         return None
     result, number = match.result.result(), [bot.name for bot in match.spec.bots].index(MINE)
@@ -189,7 +189,7 @@ def fault_of(match: LiveMatch) -> dict[str, Json] | None:
 
 
 def output_of(match: LiveMatch) -> list[tuple[int, str]]:
-    """Return the bot's standard error by turn; empty before the match is over."""
+    """Return the bot's standard error by turn; empty before the match has ended."""
     if match.progress is None:
         return []
     record, player = match.progress.record, player_of(match)
@@ -198,9 +198,9 @@ def output_of(match: LiveMatch) -> list[tuple[int, str]]:
 
 
 def turn_document(run: Run, turn: int) -> dict[str, Json]:
-    """Return what the bot was asked in a turn, what it answered, and its faults.
+    """Return the bot's queries, replies and faults in a turn.
 
-    Turns are numbered as in sentences; queries before the first one belong to 0.
+    Turns are numbered as in messages; queries before the first one belong to turn 0.
     """
     if run.match.progress is None:
         return {"turn": turn, "exchanges": [], "faults": [], "action": None}
@@ -218,7 +218,7 @@ def turn_document(run: Run, turn: int) -> dict[str, Json]:
 
 
 def exchange_document(exchange: Exchange) -> dict[str, Json]:
-    """Return a query and its answer, for pages."""
+    """Return a query and its reply, as JSON for pages."""
     fault = exchange.fault
     return {
         "question": cut(exchange.question),
@@ -229,7 +229,7 @@ def exchange_document(exchange: Exchange) -> dict[str, Json]:
 
 
 def faults_of(record: MatchRecord, player: Player, turns: Container[int]) -> list[Json]:
-    """Return a player's faults in some turns, counted from 1, and what was expected."""
+    """Return a player's faults in some turns, counted from 1, with the expected values."""
     return [
         {
             "kind": noted.fault.kind,
@@ -245,7 +245,7 @@ def faults_of(record: MatchRecord, player: Player, turns: Container[int]) -> lis
 def ask_document(
     work: Work, answer: AskedAnswer | None, files: Collection[str], searched: SearchedParts
 ) -> dict[str, Json]:
-    """Return the result of a repeated query; `searched` is its output."""
+    """Return the result of a repeated query as JSON; `searched` is its output."""
     return {
         "answer": answer and answer_document(answer, files, searched),
         "goes_on": work.goes_on,
@@ -256,7 +256,7 @@ def ask_document(
 def answer_document(
     answer: AskedAnswer, files: Collection[str], searched: SearchedParts
 ) -> dict[str, Json]:
-    """Return an answer given now, beside that of the match."""
+    """Return a new reply next to that of the match."""
     document = msgspec.json.decode(msgspec.json.encode(answer.to_json()))
     texts = {name: cut(document[name]) for name in ("question", "verdict", "verdict_before")}
     marks = searched.marks([(answer.turn, visible(answer.stderr))], files)
@@ -269,13 +269,13 @@ def answer_document(
 
 
 def series_document(work: Work, series: Series | None) -> dict[str, Json]:
-    """Return the state of the series."""
+    """Return the state of the series as JSON."""
     begun = {"total": 0, "matches": [], "tally": None} if series is None else series.to_json()
     return {**begun, "goes_on": work.goes_on, "trouble": visible(work.trouble)}
 
 
 def check_document(work: Work, check: Check | None) -> dict[str, Json]:
-    """Return the state of the check."""
+    """Return the state of the check as JSON."""
     steps = [] if check is None else list(check.steps)
     return {
         "steps": [
@@ -294,7 +294,7 @@ def check_document(work: Work, check: Check | None) -> dict[str, Json]:
 
 
 def cut(text: str) -> str:
-    """Return text as it is shown: control characters visible, and cut if it is long."""
+    """Return text for display: control characters made visible, and truncated if it is long."""
     more = len(text) - LONGEST_TEXT
     rest = f"\n... cut: {more} more characters" if more > 0 else ""
     return visible(text[:LONGEST_TEXT]) + rest
@@ -306,45 +306,45 @@ Turn = Annotated[int, Meta(ge=0, le=1_000_000)]
 
 
 class WantedRun(msgspec.Struct, frozen=True):
-    """The match that a page asks for."""
+    """The match requested by a page."""
 
     opponent: str
     seat: int = 1
     seed: Annotated[int, Meta(ge=0, le=MOST_SEED)] | None = None
-    """None for a new one."""
+    """None for a random seed."""
     replay: Annotated[str, Meta(pattern=rf"\A({NAME.pattern})?\Z")] = ""
-    """The name of the replay with whose position the match begins; "" for a new game."""
+    """The name of the replay from whose position the match starts; "" for a new game."""
     turn: Turn = 0
-    """How many turns of the replay are kept as played."""
+    """The number of turns of the replay that are kept as played."""
 
 
 class Desk(Protocol):
     """A run, a repeated query, a series and a check of one bot.
 
-    Each replaces the one before it. Results are JSON for the page. Methods that begin something
-    raise UsageError if it cannot be done.
+    Each replaces the previous one of its kind. Results are JSON for the page. Methods that start
+    something raise UsageError if that is impossible.
     """
 
     def begin_run(self, wanted: WantedRun) -> Json:
-        """Begin a match; return its address and its seed. Abort with 404 for an unknown replay."""
+        """Start a match; return its URL and seed. Abort with 404 for an unknown replay."""
 
     def run(self) -> Json | None:
         """Return the state of the run, or None before the first one."""
 
     def turn(self, number: int) -> Json | None:
-        """Return what the bot was asked in a turn of the run, or None before the first run."""
+        """Return the bot's queries and replies in a turn of the run; None before the first run."""
 
     def end_run(self) -> None:
-        """End the run; its processes have stopped on return, or stop within a second."""
+        """End the run; its processes have stopped on return, or will within a second."""
 
     def begin_ask(self, turn: int) -> None:
-        """Ask the bot as it is now about a turn of the run, after all turns before it."""
+        """Query the current bot about a turn of the run, after all earlier turns."""
 
     def answer(self) -> Json:
         """Return the result of the repeated query."""
 
     def begin_series(self, opponent: str, number: int) -> None:
-        """Begin a series of `number` matches, with seats swapped."""
+        """Start a series of `number` matches, with seats swapped."""
 
     def series(self) -> Json:
         """Return the state of the series."""
@@ -353,10 +353,10 @@ class Desk(Protocol):
         """Return the gzipped replay of a match of the series, or None."""
 
     def end_series(self) -> None:
-        """End the series; its matches so far stay available."""
+        """End the series; its finished matches stay available."""
 
     def begin_check(self) -> None:
-        """Begin a check."""
+        """Start a check."""
 
     def check(self) -> Json:
         """Return the state of the check."""
@@ -370,10 +370,10 @@ FindDesk: TypeAlias = Callable[[str], Desk]
 
 
 ASKING: Final = 60.0
-"""Time limit, in seconds, for asking a bot again about a turn and all turns before it."""
+"""Time limit, in seconds, for asking a bot again about a turn and all earlier turns."""
 
 CORES: Final = 2
-"""A series uses one core out of this many: the bot is being written on the same machine."""
+"""A series uses one core out of this many, as the bot is being written on the same host."""
 
 STOPPED: Final = "you have stopped it"
 REPLACED: Final = "another run replaced it"
@@ -390,9 +390,9 @@ class OwnDesk:
         at_once: int | None = None,
         replays: ReplayStore | None = None,
     ) -> None:
-        """Begin idle; `at_once` is how many matches of a series are played at once.
+        """Start without tasks; `at_once` is the number of matches of a series played concurrently.
 
-        Runs may begin from positions in `replays`.
+        Runs may start from positions in `replays`.
         """
         self.project = project
         self._replays = replays
@@ -410,7 +410,7 @@ class OwnDesk:
         self._check: Check | None = None
 
     def begin_run(self, wanted: WantedRun) -> Json:
-        """Begin a match in place of the previous one; without a seed, draw one."""
+        """Start a match that replaces the previous one; without a seed, draw one."""
         seed = drawn() if wanted.seed is None else wanted.seed
         position = position_of(self._replay(wanted.replay), wanted.turn) if wanted.replay else None
         spec = self.project.match(wanted.opponent, wanted.seat, seed, position=position)
@@ -424,7 +424,7 @@ class OwnDesk:
         return decode(stored.path.read_bytes())
 
     def play(self, spec: MatchSpec) -> Run:
-        """Begin a match in place of the previous one, and return it."""
+        """Start a match that replaces the previous one, and return it."""
         self.end_run(REPLACED)
         exchanges = Exchanges()
         play = partial(self._build_and_play, hear={MINE: exchanges.add})
@@ -446,28 +446,28 @@ class OwnDesk:
         return None if run is None else self.report_of(run) | address_of(run)
 
     def report_of(self, run: Run) -> dict[str, Json]:
-        """Return the state of a run, without the address of its match."""
+        """Return the state of a run, without its match's URL."""
         return run_document(run, self._names())
 
     def turn(self, number: int) -> Json | None:
-        """Return what the bot was asked in a turn of the run, or None before the first run."""
+        """Return the bot's queries and replies in a turn of the run; None before the first run."""
         return None if self.last_run is None else turn_document(self.last_run, number)
 
     def end_run(self, why: str = STOPPED) -> None:
-        """End the run and a repeated query; afterwards nothing of them runs."""
+        """End the run and any repeated query, including all their processes."""
         self._asking.stop()
         if self.last_run is not None:
             self._matches.stop(self.last_run.match.name, why)
 
     def begin_ask(self, turn: int) -> None:
-        """Ask the bot as it is now about a turn of the run."""
+        """Query the current bot about a turn of the run."""
         run = self.last_run
         if run is None or run.match.progress is None:
             raise UsageError("run the bot first, then ask it about a turn")
         self.ask(run.match.document(), player_of(run.match), turn)
 
     def ask(self, document: Document, player: Player, turn: int) -> None:
-        """Ask the bot as it is now about a turn of a match that it played as this player."""
+        """Query the current bot about a turn of a match that it played as this player."""
         self._answer = None
         isolation = self.project.isolation
         asking = Asking(document, player, self.project.bot(), turn=turn, isolation=isolation)
@@ -489,13 +489,13 @@ class OwnDesk:
         return ask_document(self._asking, self._answer, self._names(), self._searched)
 
     def begin_series(self, opponent: str, number: int) -> None:
-        """Begin a series in place of the previous one."""
+        """Start a series that replaces the previous one."""
         self.play_series(opponent, number, drawn(number))
 
     def play_series(
         self, opponent: str, number: int, seed: int, before: Sequence[SeriesMatch] = ()
     ) -> None:
-        """Begin a series in place of the previous one, or resume one that was left."""
+        """Start a series that replaces the previous one, or resume an interrupted one."""
         self._forget_series()
         prepare = partial(Series, self.project, opponent, number, seed, before)
         self._series_work.start(self._play_series(prepare))
@@ -515,7 +515,7 @@ class OwnDesk:
         return match.file.read_bytes() if match and match.file else None
 
     def end_series(self) -> None:
-        """Stop the series; its matches so far stay available."""
+        """Stop the series; its finished matches stay available."""
         self._series_work.stop()
 
     def _forget_series(self) -> None:
@@ -525,7 +525,7 @@ class OwnDesk:
         self.last_series = None
 
     def begin_check(self) -> None:
-        """Begin a check in place of the previous one."""
+        """Start a check that replaces the previous one."""
         self.end_check()
         self._check = None
         self._check_work.start(self._take_steps())
@@ -544,7 +544,7 @@ class OwnDesk:
         self._check_work.stop()
 
     def _names(self) -> list[str]:
-        """Return the names of the files that marks may refer to."""
+        """Return the names of the files to which marks may refer."""
         return self.project.folder.names()
 
     def close(self) -> None:
@@ -556,7 +556,7 @@ class OwnDesk:
 
 
 def address_of(run: Run) -> dict[str, Json]:
-    """Return where a page finds the match of a run, and its seed."""
+    """Return the URL of a run's match for the page, and the match's name and seed."""
     address = url_for("matches.document", name=run.match.name)
     return {"match": run.match.name, "document": address, "seed": run.match.spec.seed}
 

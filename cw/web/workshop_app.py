@@ -1,4 +1,4 @@
-"""The application of a workshop on one's own machine: its page, and the pages it links to."""
+"""The Flask application of a local workshop: its page, and the pages to which it links."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from cw.workshop.project import Project
 
 
 def create_workshop(project: Project, gate: Gate, replays: Path | None = None) -> Flask:
-    """Return the application for one bot, behind its gate; the caller closes its desk at the end.
+    """Return the application for one bot, protected by its gate; the caller must close its desk.
 
-    `replays` is the folder, or the one file, of the replays in whose positions the bot may be
+    `replays` is the folder, or the single file, with replays from whose positions the bot may be
     tried.
     """
     isolation = project.isolation

@@ -1,4 +1,4 @@
-"""The pages of a workshop and its runs; on one's own machine only its own pages may ask."""
+"""The pages and API of a workshop, and the gate that protects a local one from other sites."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from cw.workshop.runs import FEWEST, MOST, digest_of
 routes = Blueprint("workshop", __name__, url_prefix="/workshop")
 
 LARGEST_BODY: Final = 7 * LARGEST_FILE
-"""Most bytes of a request that saves a file: JSON may take six for a character."""
+"""Maximum size of a request that saves a file; JSON may take six bytes per character."""
 
 NONCE_BYTES: Final = 16
 
@@ -44,7 +44,7 @@ POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-{nonce}'; img-src 'self' data:;"
     " connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
-"""The editor adds its styles to the page with a nonce; scripts come from our files only."""
+"""The editor adds its styles to the page with a nonce; scripts are loaded only from our files."""
 
 CHOOSE: Final = re.compile(r"\bchoose\w*\s*\(", re.IGNORECASE)
 RETURN: Final = re.compile(r"^[ \t]*return\b", re.MULTILINE)
@@ -52,7 +52,7 @@ RETURN: Final = re.compile(r"^[ \t]*return\b", re.MULTILINE)
 
 @routes.get("/<game:game>/")
 def page(game: str) -> Response:
-    """Return the page for writing and trying a bot."""
+    """Render the page for writing and testing a bot."""
     desk = find(game)
     nonce = secrets.token_urlsafe(NONCE_BYTES)
     project = desk.project
@@ -81,31 +81,31 @@ def page(game: str) -> Response:
 
 
 class ShownReplay(NamedTuple):
-    """A replay in whose positions the bot is tried."""
+    """A replay from whose positions the bot is tried."""
 
     name: str
     document: str
-    """The address of its document."""
+    """The URL of its JSON."""
     page: str
-    """The address of its page."""
+    """The URL of its page."""
 
 
 def replay_in(
     arguments: Mapping[str, str], shown: Callable[[str], ShownReplay]
 ) -> ShownReplay | None:
-    """Return the replay named in the address of a page, or None."""
+    """Return the replay named in the query arguments of a page, or None."""
     name = arguments.get("replay", "")
     return shown(name) if NAME.fullmatch(name) else None
 
 
 def own_replay(name: str) -> ShownReplay:
-    """Return a replay of this server."""
+    """Return one of this server's replays."""
     addresses = (url_for(page, name=name) for page in ("replays.document", "replays.watch"))
     return ShownReplay(name, *addresses)
 
 
 def first_steps_in(folder: BotFolder, main: str) -> dict[str, int]:
-    """Return the lines of the main file worth changing first; none if the file is gone."""
+    """Return the main file's lines worth changing first; {} if the file no longer exists."""
     try:
         return first_steps(folder.read(main).text)
     except UsageError:
@@ -113,7 +113,7 @@ def first_steps_in(folder: BotFolder, main: str) -> dict[str, int]:
 
 
 def first_steps(text: str) -> dict[str, int]:
-    """Return the lines of a main file worth changing first: where it chooses."""
+    """Return the lines of a main file worth changing first: those that choose an action."""
     start = CHOOSE.search(text)
     answer = start and RETURN.search(text, start.end())
     places = {"choose": start, "answer": answer}
@@ -121,13 +121,13 @@ def first_steps(text: str) -> dict[str, int]:
 
 
 def line_of(place: re.Match[str]) -> int:
-    """Return the number of the line, from 1, in which a match begins."""
+    """Return the number of the line, from 1, in which a regex match starts."""
     return place.string.count("\n", 0, place.start()) + 1
 
 
 @routes.get("/<game:game>/files")
 def files(game: str) -> Response:
-    """Return the files of the bot, each with text and digest; 304 if unchanged."""
+    """Return the bot's files, each with text and digest; 304 if unchanged."""
     desk = find(game)
     order = sorted(desk.project.folder.files(), key=desk.project.rank)
     answer = reply({"files": [file_document(file) for file in order]})
@@ -141,12 +141,12 @@ class Saved(msgspec.Struct, frozen=True):
 
     text: str
     base: str
-    """The digest of the content that was edited; "" for a new file."""
+    """The digest of the content on which the edit is based; "" for a new file."""
 
 
 @routes.put("/<game:game>/files/<name>")
 def save(game: str, name: str) -> Response:
-    """Save a file; 409 with its current content if another program has changed it meanwhile."""
+    """Save a file; 409 with its current content if another program has changed it."""
     folder = find(game).project.folder
     request.max_content_length = LARGEST_BODY
     saved = body(Saved)
@@ -158,12 +158,12 @@ def save(game: str, name: str) -> Response:
 
 
 def file_document(file: TextFile) -> dict[str, Json]:
-    """Return a file for pages."""
+    """Return a file as JSON for pages."""
     return {"name": file.name, "text": file.text, "digest": file.digest}
 
 
 def find(game: str) -> OwnDesk:
-    """Return the desk of a game; abort with 404 if it is not the workshop's."""
+    """Return the desk for a game; abort with 404 if it is not the workshop's game."""
     desk: OwnDesk = current_app.extensions["desk"]
     if desk.project.game != game:
         abort(404, f"this workshop is for {desk.project.game}")
@@ -171,7 +171,7 @@ def find(game: str) -> OwnDesk:
 
 
 def body(kind: type[Any]) -> Any:
-    """Decode the body of a request; raise ProtocolError if invalid."""
+    """Decode the request body; raise ProtocolError if it is invalid."""
     try:
         return documents.decode(request.get_data(cache=False), kind)
     except msgspec.DecodeError as error:
@@ -179,12 +179,12 @@ def body(kind: type[Any]) -> Any:
 
 
 def reply(document: Json, code: int = 200) -> Response:
-    """Answer with JSON."""
+    """Return a JSON response."""
     return fresh(Response(msgspec.json.encode(document), code, content_type="application/json"))
 
 
 def fresh(answer: Response) -> Response:
-    """Disable caching of an answer."""
+    """Disable caching of a response."""
     answer.headers["Cache-Control"] = "no-store"
     return answer
 
@@ -195,14 +195,14 @@ NO_RUN = "nothing has been run yet"
 
 
 class WantedSeries(msgspec.Struct, frozen=True):
-    """The series that a page asks for."""
+    """The series requested by a page."""
 
     opponent: str
     matches: int
 
 
 class WantedAnswer(msgspec.Struct, frozen=True):
-    """The turn about which the bot is asked again."""
+    """The turn for which a page asks the bot again."""
 
     turn: Turn
 
@@ -215,14 +215,14 @@ def find_run(game: str) -> Desk:
 
 @run_routes.post("/run")
 def run(game: str) -> Response:
-    """Begin a match of the bot in place of the previous one."""
+    """Start a match of the bot that replaces the previous one."""
     desk, wanted = find_run(game), body(WantedRun)
     return reply(desk.begin_run(wanted), 201)
 
 
 @run_routes.get("/run")
 def running(game: str) -> Response:
-    """Return the state of the run, with its output and the code lines in it; 404 before one."""
+    """Return the state of the run, with its output and the code lines in it; 404 without a run."""
     return reply(find_run(game).run() or abort(404, NO_RUN))
 
 
@@ -235,13 +235,13 @@ def stop(game: str) -> Response:
 
 @run_routes.get("/run/turns/<int:turn>")
 def turn(game: str, turn: int) -> Response:
-    """Return what the bot was asked in a turn of the run, and what it answered."""
+    """Return the bot's queries and replies in a turn of the run."""
     return reply(find_run(game).turn(turn) or abort(404, NO_RUN))
 
 
 @run_routes.post("/ask")
 def ask(game: str) -> Response:
-    """Ask the bot as it is now about a turn of the run, after all turns before it."""
+    """Query the current bot about a turn of the run, after all earlier turns."""
     desk, wanted = find_run(game), body(WantedAnswer)
     desk.begin_ask(wanted.turn)
     return reply({}, 201)
@@ -249,13 +249,13 @@ def ask(game: str) -> Response:
 
 @run_routes.get("/ask")
 def answer(game: str) -> Response:
-    """Return what the bot answers now, once it has."""
+    """Return the bot's new reply as soon as it is available."""
     return reply(find_run(game).answer())
 
 
 @run_routes.post("/series")
 def begin_series(game: str) -> Response:
-    """Begin a series in place of the previous one."""
+    """Start a series that replaces the previous one."""
     desk, wanted = find_run(game), body(WantedSeries)
     desk.begin_series(wanted.opponent, wanted.matches)
     return reply({}, 201)
@@ -269,7 +269,7 @@ def series(game: str) -> Response:
 
 @run_routes.post("/series/stop")
 def stop_series(game: str) -> Response:
-    """End the series; its matches so far stay available."""
+    """End the series; its finished matches stay available."""
     find_run(game).end_series()
     return reply({})
 
@@ -287,7 +287,7 @@ def series_match(game: str, number: int) -> Response:
 
 @run_routes.post("/check")
 def begin_check(game: str) -> Response:
-    """Begin a check in place of the previous one."""
+    """Start a check that replaces the previous one."""
     find_run(game).begin_check()
     return reply({}, 201)
 
@@ -308,7 +308,7 @@ def stop_check(game: str) -> Response:
 TOKEN_BYTES: Final = 32
 PARAMETER: Final = "token"
 OWN_PAGES: Final = ("same-origin", "none")
-"""Values of Sec-Fetch-Site for requests from our own pages, and for a typed address."""
+"""Values of Sec-Fetch-Site for requests from our own pages, and for a URL typed by the user."""
 
 REFUSED: Final = (
     "this page is for whoever started the workshop: open the address that `cw workshop` printed"
@@ -316,27 +316,30 @@ REFUSED: Final = (
 
 
 class Gate:
-    """The token of one workshop, and the cookie that replaces it."""
+    """The token of a workshop, and the cookie that replaces it."""
 
     def __init__(self, host: str, token: str = "") -> None:
-        """Guard what is served at `host`, 127.0.0.1 and a port; without a token, generate one."""
+        """Protect what is served at `host`, 127.0.0.1 and a port; generate a missing token."""
         self.host = host
         self.token = token or secrets.token_urlsafe(TOKEN_BYTES)
-        # Cookies ignore ports: two workshops on one machine need one each.
+        # Cookies ignore ports, so two workshops on one host need different ones.
         self.cookie = f"workshop-{host.rpartition(':')[2]}"
         self.value = hmac.new(self.token.encode(), host.encode(), sha256).hexdigest()
 
     def guard(self, app: Flask) -> None:
-        """Check every request before anything else is done."""
+        """Check every request before it is handled."""
         app.before_request(self._admit)
         app.after_request(self._close)
 
     def address(self, path: str) -> str:
-        """Return the address of a page, with the token."""
+        """Return the URL of a page, including the token."""
         return f"http://{self.host}{path}?{urlencode({PARAMETER: self.token})}"
 
     def _admit(self) -> Response | None:
-        """Answer 403 to foreign requests and those without the cookie; trade the token for one."""
+        """Reject foreign requests and those without the cookie; exchange the token for the cookie.
+
+        Rejected requests get 403.
+        """
         if request.headers.get("Origin", f"http://{self.host}") != f"http://{self.host}":
             abort(403, REFUSED)
         if request.headers.get("Sec-Fetch-Site", "none") not in OWN_PAGES:
@@ -355,7 +358,7 @@ class Gate:
         return hmac.compare_digest(text.encode(), self.token.encode())
 
     def _with_cookie(self) -> Response:
-        """Redirect to the same page without the token, which must not stay in the address."""
+        """Redirect to the same page without the token, which must not stay in the URL."""
         answer = redirect("/" + request.path.lstrip("/"), 303)
         answer.set_cookie(self.cookie, self.value, httponly=True, samesite="Strict")
         answer.headers["Cache-Control"] = "no-store"
@@ -363,7 +366,7 @@ class Gate:
         return answer  # type: ignore[return-value]
 
     def _close(self, response: Response) -> Response:
-        """Prevent other sites from showing our pages or reading answers."""
+        """Prevent other sites from embedding our pages or reading responses."""
         response.headers.setdefault("Referrer-Policy", "no-referrer")
         response.headers["Cross-Origin-Resource-Policy"] = "same-origin"
         response.headers["X-Frame-Options"] = "DENY"

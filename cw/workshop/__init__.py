@@ -1,1 +1,1 @@
-"""Writing and trying a bot: its files, runs, error marks, series and checks."""
+"""The workshop, where a bot is written and tried: files, runs, error marks, series, checks."""

@@ -1,4 +1,4 @@
-"""Lines of a bot's files blamed by its output: tracebacks, and compiler messages."""
+"""Finds lines of a bot's files that its output blames: tracebacks and compiler messages."""
 
 from __future__ import annotations
 
@@ -17,42 +17,42 @@ COMPLAINT: Final = re.compile(
     r" ?(?:fatal error|error|warning)?:? ?(?P<words>\S.*)$",
     re.MULTILINE,
 )
-"""How gcc, g++, javac, go and ruby name a line."""
+"""How gcc, g++, javac, go and ruby refer to a line."""
 
 UNPARSED: Final = re.compile(
     r"^(?:PHP )?(?:Parse|Fatal) error: ++(?P<words>.*)"
     r" in (?P<file>\S+\.php) on line (?P<line>\d{1,7})$",
     re.MULTILINE,
 )
-"""How PHP names a line."""
+"""How PHP refers to a line."""
 
 ASIDE: Final = re.compile(r"^(?:note: |in [`']|In (?:file|function|member))")
-"""How messages begin that explain another line."""
+"""Matches the start of messages that only explain another line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A line with a problem."""
+    """A line of a bot's file with a problem."""
 
     file: str
     line: int
-    """From 1."""
+    """The line number, from 1."""
     words: str
     turn: int = 0
-    """The turn in which it was reported; 0 before the first."""
+    """The turn in which the problem was reported; 0 before the first."""
 
 
 class SearchedParts:
-    """The parts of an output, each searched once, however often a page requests their marks."""
+    """The parts of an output, each searched once, however often a page requests the marks."""
 
     def __init__(self) -> None:
-        """Start with nothing searched."""
+        """Start without any parts."""
         self._files: tuple[str, ...] = ()
         self._found: list[tuple[str, list[Mark]]] = []
         """The text of each part, and its marks."""
 
     def marks(self, parts: Sequence[tuple[int, str]], files: Collection[str]) -> list[Mark]:
-        """Return the lines of files that parts blame, each part given with its turn."""
+        """Return the lines of `files` that the parts blame; each part is given with its turn."""
         if self._files != tuple(files):
             self._files, self._found = tuple(files), []
         for number, (turn, text) in enumerate(parts):
@@ -81,7 +81,10 @@ def marks_in(output: str, files: Collection[str], turn: int = 0) -> list[Mark]:
 
 
 def raised_in(output: str, files: Collection[str], turn: int) -> Iterator[Mark]:
-    """Yield where exceptions were raised: the author's line, and the innermost in the folder."""
+    """Yield for each exception the author's line where it was raised, and the innermost one.
+
+    Both are lines of the bot's own files.
+    """
     for each in exceptions(output):
         frames = each.frames if each.innermost_first else each.frames[::-1]
         inner = next((place for place in frames if name_of(place, files)), None)
@@ -91,7 +94,7 @@ def raised_in(output: str, files: Collection[str], turn: int) -> Iterator[Mark]:
 
 
 def compiled_in(output: str, files: Collection[str], turn: int) -> Iterator[Mark]:
-    """Yield the lines named by compilers."""
+    """Yield the lines that compiler messages refer to."""
     for match in (*COMPLAINT.finditer(output), *UNPARSED.finditer(output)):
         place = Place(match["file"], int(match["line"]))
         name = name_of(place, files)
@@ -100,5 +103,5 @@ def compiled_in(output: str, files: Collection[str], turn: int) -> Iterator[Mark
 
 
 def name_of(place: Place, files: Collection[str]) -> str:
-    """Return the file that a place names, however its folder is written, or ""."""
+    """Return the file that a place names, without its folder; "" if it is not one of `files`."""
     return place.name if place.name in files else ""

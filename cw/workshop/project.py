@@ -1,4 +1,4 @@
-"""A bot being written: its game, its language, its folder, and how to run it."""
+"""The bot being written: its game, language and folder, and how to run it."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ NAME: Final = re.compile(
         (?<![. ])""",
     re.IGNORECASE | re.VERBOSE,
 )
-"""A file name that means the same on every system: `C:x` and `nul.py` refer to something else."""
+"""A file name that is portable: on some systems, `C:x` and `nul.py` mean something else."""
 
 LARGEST_FILE: Final = 512 * 1024
-"""Maximum bytes of an edited file."""
+"""Maximum size of an edited file, in bytes."""
 
 MOST_FILES: Final = 100
 NO_LINK: Final = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
@@ -41,23 +41,23 @@ BINARY: Final = getattr(os, "O_BINARY", 0)
 
 @dataclass(frozen=True, slots=True)
 class TextFile:
-    """A file as it is on disk."""
+    """A text file as stored on disk."""
 
     name: str
     text: str
     digest: str
-    """The SHA-256 of its bytes, in hexadecimal digits."""
+    """The SHA-256 digest of its bytes, in hexadecimal."""
     returns: bool = False
-    """Whether its lines end in CR LF; the text uses LF alone."""
+    """Whether its lines end in CR LF; `text` always uses LF."""
 
 
 class ChangedMeanwhile(UsageError):
-    """Another program has written a file since it was read."""
+    """The file was changed by another program after it had been read."""
 
     def __init__(
         self, now: TextFile | None, why: str = "another program has changed this file"
     ) -> None:
-        """Store the file as it is now, or None if it is gone."""
+        """Store the current file, or None if it was deleted."""
         super().__init__(why)
         self.now = now
 
@@ -66,17 +66,17 @@ class BotFolder:
     """The folder of a bot."""
 
     def __init__(self, place: Path) -> None:
-        """Open an existing folder."""
+        """Use an existing folder."""
         self.place = place.resolve()
         self._lock = Lock()
 
     def files(self) -> list[TextFile]:
-        """Return the editable files, by name, without links, folders and binaries."""
+        """Return the editable files, sorted by name, without links, folders and binaries."""
         read = (self._read_if_text(name) for name in self.names())
         return [file for file in read if file is not None]
 
     def names(self) -> list[str]:
-        """Return the names of files that are neither links nor built, at most MOST_FILES."""
+        """Return the names of files, at most MOST_FILES, without links and build products."""
         return sorted(self._names())[:MOST_FILES]
 
     def _names(self) -> Iterator[str]:
@@ -123,8 +123,8 @@ class BotFolder:
     def save(self, name: str, text: str, base: str) -> TextFile:
         """Write a file whose content had the digest `base`, "" for a new one; return its new state.
 
-        Raises ChangedMeanwhile if its content differs, UsageError if it is not a file of the folder
-        or is too large, and Failure if it cannot be written.
+        Raises ChangedMeanwhile if its content has changed, UsageError if it is not a file of the
+        folder or is too large, and Failure if it cannot be written.
         """
         with self._lock:
             now = self._now(name)
@@ -144,7 +144,7 @@ class BotFolder:
         return data
 
     def _now(self, name: str) -> TextFile | None:
-        """Return a file, or None if missing; raise UsageError for anything else with its name."""
+        """Return a file, or None if missing; raise UsageError if it is not an editable file."""
         return self.read(name) if os.path.lexists(self.path(name)) else None
 
     def _write(self, name: str, data: bytes) -> None:
@@ -152,7 +152,8 @@ class BotFolder:
         mode = stat.S_IMODE(path.lstat().st_mode) if path.exists() else None
         write_whole(path, data)
         if mode is not None:
-            # A new file has replaced the old one: keep a script executable.
+            # The file has been replaced by a new one, so restore its mode: a script stays
+            # executable.
             path.chmod(mode)
 
     def path(self, name: str) -> Path:
@@ -191,7 +192,7 @@ class Project:
     folder: BotFolder
     isolation: Isolation
     others: Mapping[str, BotSpec] = field(default_factory=dict)
-    """Opponents other than the built-in strategies, by name."""
+    """Opponents in addition to the built-in strategies, by name."""
 
     @property
     def how(self) -> Language:
@@ -200,16 +201,16 @@ class Project:
 
     @property
     def main(self) -> str:
-        """Its main file."""
+        """The name of its main file."""
         return MAIN[self.language]
 
     def rank(self, file: TextFile) -> tuple[bool, bool, str]:
-        """Return the sort key of a file: the main one, others of the language, the rest."""
+        """Return the sort key of a file: main file, other files of the language, all others."""
         ending = Path(self.main).suffix
         return file.name != self.main, not file.name.endswith(ending), file.name
 
     def bot(self, place: Path | None = None) -> BotSpec:
-        """Return the bot; `place` is a copy of its folder, None for the folder itself.
+        """Return the bot, run from `place`, a copy of its folder, or by default from the folder.
 
         Raises UsageError if its runtime is not installed.
         """
@@ -226,10 +227,10 @@ class Project:
         place: Path | None = None,
         position: Position | None = None,
     ) -> MatchSpec:
-        """Return a match of the bot in a seat, from 1; the opponent has all others.
+        """Return a match with the bot in a seat, from 1, and the opponent in all others.
 
-        It starts from a position if given. Raises UsageError for an unknown opponent, a seat that
-        the match does not have, and a position of another game.
+        It starts from `position`, if given. Raises UsageError for an unknown opponent, for a seat
+        that the match does not have, and for a position of another game.
         """
         if position is not None and position.game != self.game:
             raise UsageError(f"this is a replay of {position.game}; the bot plays {self.game}")
@@ -257,14 +258,14 @@ def seats_of(game: str) -> int:
 
 
 def refuse_opponent(game: str, opponent: str, others: Collection[str] = ()) -> None:
-    """Raise UsageError unless an opponent is a built-in strategy of a game, or one of `others`."""
+    """Raise UsageError unless an opponent is a built-in strategy of the game or one of `others`."""
     names = [*load_strategies(game), *others]
     if opponent not in names:
         raise UsageError(f"{game}: {choices(opponent, names)}")
 
 
 def refuse_seat(seat: int, seats: int) -> None:
-    """Raise UsageError unless a match has the seat, counted from 1."""
+    """Raise UsageError unless the match has this seat, counted from 1."""
     if not 1 <= seat <= seats:
         raise UsageError(f"the seat must be from 1 to {seats}, not {seat}")
 
@@ -272,7 +273,7 @@ def refuse_seat(seat: int, seats: int) -> None:
 def open_project(
     game: str, place: Path, language: str | None = None, isolation: Isolation | None = None
 ) -> Project:
-    """Return the bot in a folder; a new or empty folder gets a kit.
+    """Return the bot in a folder; a new or empty folder is filled with a kit.
 
     The language is the given one, or that of the files in the folder. Raises UsageError for an
     unknown game or language, for a folder without a bot, and if the language is ambiguous.
@@ -294,7 +295,7 @@ def open_project(
 
 
 def language_in(place: Path) -> str:
-    """Return the language of the bot in a folder; raise UsageError for none or several."""
+    """Return the language of the bot in a folder; raise UsageError if there is none, or several."""
     there = [name for name, main in MAIN.items() if (place / main).is_file()]
     if not there:
         mains = ", ".join(MAIN.values())

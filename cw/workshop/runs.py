@@ -1,4 +1,4 @@
-"""What a workshop can run: builds, queries of a bot, series of matches, and `cw check`."""
+"""What a workshop runs: builds, queries to a bot, series of matches, and `cw check`."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ from cw.replays.document import encode
 from cw.workshop.project import MINE, Project, TextFile, seats_of
 
 LARGEST: Final = 32 * 1024 * 1024
-"""Characters of questions to keep per match; later exchanges are kept without their questions."""
+"""Maximum characters of questions stored per match; later exchanges are stored without theirs."""
 
 MOST_EXCHANGES: Final = 100_000
 
 MOST_WRITTEN: Final = 64 * 1024
-"""Characters of output shown while a match is played; afterwards its record has more."""
+"""Maximum characters of output shown during a match; afterwards, its record has more."""
 
 
 class Exchanges:
-    """The exchanges of one match, running or finished."""
+    """The exchanges with a bot in one match, running or finished."""
 
     def __init__(self) -> None:
         """Start without exchanges."""
@@ -72,11 +72,11 @@ class Exchanges:
         self._written.append((turn, text))
 
     def output(self) -> list[tuple[int, str]]:
-        """Return what the bot has written so far, by turn, as it came with its answers."""
+        """Return what the bot has written so far, as (turn, text)."""
         return list(self._written)
 
     def of(self, turn: int) -> list[Exchange]:
-        """Return the exchanges of a turn, from 1; those before the first turn have 0."""
+        """Return the exchanges of a turn, from 1; 0 stands for those before the first turn."""
         return list(self._by_turn.get(turn, ()))
 
 
@@ -90,13 +90,13 @@ class SeriesMatch:
     """A finished match of a series."""
 
     number: int
-    """From 1."""
+    """The match number, from 1."""
     seed: int
     part: Part
     words: str
     """Who won, and how."""
     file: Path | None
-    """Its replay, or None if not stored here."""
+    """The replay file, or None if it is not stored here."""
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> SeriesMatch:
@@ -118,7 +118,7 @@ class SeriesMatch:
 
 
 class Series:
-    """A series, running or finished."""
+    """A series of matches, running or finished."""
 
     def __init__(
         self,
@@ -128,7 +128,7 @@ class Series:
         seed: int,
         before: Sequence[SeriesMatch] = (),
     ) -> None:
-        """Prepare `number` matches against an opponent, seats swapped; `before` are finished.
+        """Prepare `number` matches with swapped seats; those in `before` are already finished.
 
         Raises UsageError for an unknown opponent, and for too few or too many matches.
         """
@@ -137,7 +137,7 @@ class Series:
         self.opponent = opponent
         self.room = make_temporary("series")
         self.copy = self.room / "bot"
-        """A copy of the current bot: later changes affect no match."""
+        """A copy of the bot at the start, so that later changes do not affect the matches."""
         self.copy.mkdir()
         with contents(project.folder.place) as files:
             files.copy(self.copy)
@@ -146,7 +146,7 @@ class Series:
         self.matches = list(before)
 
     async def play(self, most: int) -> None:
-        """Play all unfinished matches, up to `most` at once.
+        """Play all unfinished matches, up to `most` concurrently.
 
         Leaves no match running, even when cancelled.
         """
@@ -176,11 +176,11 @@ class Series:
         return next((match for match in list(self.matches) if match.number == number), None)
 
     def close(self) -> None:
-        """Delete the replays."""
+        """Delete the replays and the copy of the bot."""
         rmtree(self.room, ignore_errors=True)
 
     def to_json(self) -> dict[str, Json]:
-        """Return the state of the series as JSON for pages."""
+        """Return the state of the series as JSON for the web pages."""
         matches = list(self.matches)
         return {
             "opponent": self.opponent,
@@ -191,7 +191,7 @@ class Series:
 
 
 def tally_of(matches: Sequence[SeriesMatch]) -> Json:
-    """Return the figures of a series, or None before its first match is finished."""
+    """Return the statistics of a series, or None before its first match is finished."""
     if not matches:
         return None
     return Tally(MINE, tuple(match.part for match in matches)).to_json()
@@ -203,11 +203,11 @@ def place_of(spec: MatchSpec) -> int:
 
 
 LEAVING: Final = 0.5
-"""Seconds that it has to stop its programs."""
+"""Seconds that `cw check` has to stop its programs after SIGTERM."""
 
 LONGEST_LINE: Final = 1024 * 1024
 QUOTED: Final = 2000
-"""Characters of output to keep for an error."""
+"""Maximum characters of other output to keep for an error message."""
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -218,20 +218,20 @@ class Step(msgspec.Struct, frozen=True):
     problem: str = ""
     fix: str = ""
     warning: bool = False
-    """Whether a problem does not fail the bot."""
+    """Whether the bot passes despite the problem."""
 
 
 class Check:
     """A check of a bot, running or finished."""
 
     def __init__(self, project: Project) -> None:
-        """Prepare to check a bot in its current state."""
+        """Prepare to check the bot in its current state."""
         bot = f"{MINE}={whole(project.bot())}"
         isolation = f"--sandbox={project.isolation.sandbox}"
         self._command = ("-m", "cw", "check", project.game, bot, "--json", isolation)
         self.steps: list[Step] = []
         self._other = ""
-        """Any other output."""
+        """The end of all output that is not a step."""
 
     async def run(self) -> None:
         """Run all steps up to the first that fails; raise Failure if none can be run.
@@ -257,7 +257,7 @@ class Check:
             raise Failure(self._other.strip() or "the check did not start")
 
     def _take(self, line: bytes) -> None:
-        """Read a line: a step, or text that explains why there is none."""
+        """Read a line of output: a step, or text that explains why there is none."""
         try:
             self.steps.append(documents.decode(line, Step))
         except msgspec.DecodeError:
@@ -265,7 +265,7 @@ class Check:
 
 
 async def ended(process: asyncio.subprocess.Process) -> None:
-    """Stop a process and all that it has started."""
+    """Stop a process and all processes that it has started."""
     if process.returncode is not None:
         return
     kill_group(process.pid, signal.SIGTERM)
@@ -277,26 +277,27 @@ async def ended(process: asyncio.subprocess.Process) -> None:
 
 
 def whole(bot: BotSpec) -> str:
-    """Return the command-line argument for a program, with absolute paths to its folder's files.
+    """Return the command-line argument for a program, with absolute paths of its files.
 
-    The process of the check does not start in that folder: Python would import modules from there.
+    The check process does not start in the program's folder, because Python would import modules
+    from there.
     """
     source = source_of(bot)
     return f"exec:{shlex.join(anchored(part, source) for part in bot.command)}"
 
 
 SECONDS: Final = 60.0
-"""Time limit of a compiler, in seconds."""
+"""Time limit for a compiler, in seconds."""
 
 MOST_OUTPUT: Final = 64 * 1024
-"""Bytes of compiler output to read."""
+"""Maximum bytes of compiler output to keep."""
 
 
 class BuildFailed(Failure):
     """A compilation that failed."""
 
     def __init__(self, why: str, output: str) -> None:
-        """Store the compiler's output."""
+        """Store the reason and the compiler's output."""
         super().__init__(why)
         self.output = output
 
@@ -356,7 +357,7 @@ class FolderBuilder:
 
 
 async def read_some(stream: asyncio.StreamReader | None) -> str:
-    """Return the beginning of a stream, but read it to its end."""
+    """Read a stream to its end; return the first MOST_OUTPUT bytes as text."""
     output = b""
     while stream is not None and (data := await stream.read(MOST_OUTPUT)):
         output += data[: MOST_OUTPUT - len(output)]
@@ -364,5 +365,5 @@ async def read_some(stream: asyncio.StreamReader | None) -> str:
 
 
 def digest_of(files: Sequence[TextFile]) -> str:
-    """Return a digest that changes whenever one of the files does."""
+    """Return a digest that changes whenever one of the files changes."""
     return sha256("".join(f"{file.name}\0{file.digest}\0" for file in files).encode()).hexdigest()

@@ -1,6 +1,7 @@
-"""Make a site of the documents: `python docs/site/build.py [OPTION...] FOLDER`, as Sphinx's own.
+"""Build the documentation site: `python docs/site/build.py [OPTION...] FOLDER`.
 
-Pages of docs/ are at the top of the site; those of hub/docs, where they are, below hub/.
+The options are those of Sphinx. Pages of docs/ are at the top of the site; those of hub/docs, if
+present, are below hub/.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How Sphinx makes a site of the documents, called by build.py."""
+"""Sphinx configuration of the documentation site, which build.py builds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many browsers with pages that ask again and again whether there is something new."""
+"""Load of many browsers whose pages keep polling for changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages of the daily game for 1,000 players and 1,000 games, beside the bare layout of a hub."""
+"""Benchmark of daily game pages: 1,000 players and 1,000 games, compared to the bare layout."""
 
 from __future__ import annotations
 

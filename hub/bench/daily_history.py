@@ -1,4 +1,4 @@
-"""A long history of daily games, written at once: many players in each of many games."""
+"""A long history of daily games, written with bulk inserts: many players in each of many games."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages and polls of a hub beside bare routes, and its share of a match beside `cw play`."""
+"""Benchmark of a hub: pages and polls vs. bare routes, and its share of a match vs. `cw play`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ladder of a group with 500 teams: its page, its polls, and as many browsers that show it."""
+"""Benchmark of a group's ladder with 500 teams: its page, its polls, and as many browsers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A match that a worker of a hub plays, beside the same match as `cw play` plays it."""
+"""Benchmark of a match played by a hub's worker, compared to the same match by `cw play`."""
 
 from __future__ import annotations
 

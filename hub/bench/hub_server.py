@@ -1,4 +1,4 @@
-"""The hub that is measured, in a process of its own: `python -m hub.bench.hub_server`."""
+"""The hub that is measured, in a separate process: `python -m hub.bench.hub_server`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The workshop of a hub: Run to the first picture, Stop, and many runs asked for at once."""
+"""Benchmark of a hub's workshop: Run to the first rendering, Stop, and many concurrent runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A tournament whose group has many teams, written at once: closed rounds, and one that is open."""
+"""A tournament whose group has many teams, bulk-inserted: closed rounds, and an open one."""
 
 from __future__ import annotations
 

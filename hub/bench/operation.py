@@ -1,4 +1,4 @@
-"""What operating a hub takes: back-ups, proving ratings, sweeps, workers, and many browsers."""
+"""Benchmark of operating a hub: backups, verifying ratings, sweeps, workers, and many browsers."""
 
 from __future__ import annotations
 

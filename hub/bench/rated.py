@@ -1,4 +1,4 @@
-"""Leaderboard, pages of bots, ticks and results of 10,000 bots, after 1,000,000 rated matches."""
+"""Benchmark of leaderboard, bot pages, ticks and results: 10,000 bots, 1,000,000 matches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A long history of rated matches, written at once: many bots, and many matches of each."""
+"""A long history of rated matches, bulk-inserted: many bots, and many matches of each."""
 
 from __future__ import annotations
 

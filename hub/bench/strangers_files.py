@@ -1,7 +1,7 @@
-"""What the worst accepted file of each kind costs: `python -m hub.bench.strangers_files [--write]`.
+"""Cost of the worst accepted file of each kind: `python -m hub.bench.strangers_files [--write]`.
 
 Prints the table of "Files that strangers send" in hub/docs/costs.md, or writes it there. Each file
-is read in a process of its own, on Linux.
+is read in a separate process, on Linux.
 """
 
 from __future__ import annotations

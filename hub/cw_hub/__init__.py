@@ -1,7 +1,7 @@
-"""The hub: a website where people meet, bring bots, and watch them play.
+"""The hub: a website where users meet, bring bots, and watch them play.
 
-Workers and schedulers start without its pages, which application.py serves.
+Workers and schedulers start without its pages, which are served by application.py.
 """
 
 __version__ = "1.0.0"
-"""That of the arena; both are released together."""
+"""The version of the arena; both are released together."""

@@ -46,7 +46,7 @@ class BotStanding(Struct, frozen=True, kw_only=True):
 
 
 def document(kind: type[D], view: object, /, **others: Any) -> D:
-    """Return a document with the attributes of a view; `others` are fields with other names."""
+    """Return a struct with the attributes of a view; `others` are fields with other names."""
     fields = {
         name: others[name] if name in others else getattr(view, name)
         for name in kind.__struct_fields__
@@ -55,7 +55,7 @@ def document(kind: type[D], view: object, /, **others: Any) -> D:
 
 
 def list_of(part: Part[T], document_of: Callable[[T], U]) -> List[U]:
-    """Return a page of a list as a document."""
+    """Return a page of a list as a response struct."""
     return List(items=[document_of(item) for item in part.items], next=part.next)
 
 
@@ -73,13 +73,13 @@ CODES: Final[Mapping[int, str]] = {
     500: "failed",
     503: "unavailable",
 }
-"""Error codes for programs, by status."""
+"""Error codes for API clients, by HTTP status."""
 
 WORDS: Final[Mapping[int, str]] = {
     404: "There is no such route.",
     405: "This route does not allow this method.",
 }
-"""Messages for errors that have none of their own."""
+"""Messages of errors that have no message of their own."""
 
 
 class Problem(Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -93,10 +93,10 @@ class Problem(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class Invalid(UnprocessableEntity):
-    """A body with invalid fields, each with its problem."""
+    """Raised for a request body with invalid fields, each with its problem."""
 
     def __init__(self, fields: Mapping[str, str]) -> None:
-        """Take the problem of each field; the first one is the message."""
+        """Set the problem of each field; the first one is the message."""
         super().__init__(next(iter(fields.values())))
         self.fields = dict(fields)
 
@@ -142,14 +142,14 @@ FOR_ADMINS: Final = "Only admins may do this."
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """A route and its description."""
+    """An API route and its description."""
 
     name: str
     method: Method
     path: str
     summary: str
     scope: Scope | None
-    """The required scope of a token; None: public."""
+    """The scope required of the token, or None if the route is public."""
     needs_token: bool
     is_owners: bool
     """Whether it is restricted to the owner of the path's object (scope `read`) and admins."""
@@ -167,7 +167,7 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Routes:
-    """The routes of a module, in the order of their description."""
+    """The routes of a module, in the order in which they are described."""
 
     operations: list[Operation] = field(default_factory=list)
 
@@ -181,7 +181,7 @@ class Routes:
         is_owners: bool = False,
         code: int = 200,
     ) -> Callable[[F], F]:
-        """Make a function a route.
+        """Return a decorator that makes a function a route.
 
         Its arguments `query` and `body` and its result are structs, whose types specify requests
         and responses. Its other arguments are the names in the path.
@@ -223,7 +223,7 @@ class Routes:
 
 
 def permit(scope: Scope | None, *, needs_token: bool, is_owners: bool = False) -> None:
-    """Reject a missing token where one is needed, an invalid token, or one without the scope.
+    """Reject a missing token where one is required, an invalid one, or one without the scope.
 
     An invalid token is rejected everywhere, because its sender expects it to count.
     """
@@ -241,7 +241,7 @@ def permit(scope: Scope | None, *, needs_token: bool, is_owners: bool = False) -
 
 
 def read_query(kind: type[S]) -> S:
-    """Return the parameters of a request; abort with 400 if they are unknown or invalid."""
+    """Return the query parameters of a request; abort with 400 if they are unknown or invalid."""
     try:
         return documents.convert(request.args.to_dict(), kind, strict=False)
     except msgspec.ValidationError as error:
@@ -249,7 +249,7 @@ def read_query(kind: type[S]) -> S:
 
 
 def read_body(kind: type[S]) -> S:
-    """Return the body of a request; reject it if it is not JSON or has another form."""
+    """Return the JSON body of a request; reject it if it is malformed or of another type."""
     if request.mimetype != "application/json":
         abort(415, NOT_JSON)
     try:
@@ -262,7 +262,7 @@ def read_body(kind: type[S]) -> S:
 
 
 def answer_with(value: Any, code: int) -> Response:
-    """Return a value as JSON, or 304 for an unchanged GET."""
+    """Return a JSON response with the value, or 304 for an unchanged GET."""
     answer = Response(msgspec.json.encode(value), code, mimetype="application/json")
     if request.method not in ("GET", "HEAD"):
         answer.headers["Cache-Control"] = "no-store"
@@ -275,7 +275,7 @@ def answer_with(value: Any, code: int) -> Response:
 
 
 NO_NUL: Final = "^[^\\x00]*$"
-"""Excludes NUL, which databases cannot store in texts."""
+"""Excludes NUL, which databases cannot store in text columns."""
 
 Text: TypeAlias = Annotated[str, Meta(pattern=NO_NUL, max_length=2000)]
 

@@ -1,4 +1,4 @@
-"""Locations of the site's files that are not Python."""
+"""Locations of the site's files other than Python code."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ PACKAGE: Final = Path(__file__).resolve().parent
 
 
 def asset(name: str) -> Path:
-    """Return the path of an asset of the site: `static`, `templates` or `docs`."""
+    """Return the path of one of the site's assets: `static`, `templates` or `docs`."""
     packed = PACKAGE / "_assets" / name
     return packed if packed.exists() else PACKAGE.parent / name

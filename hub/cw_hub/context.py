@@ -1,4 +1,4 @@
-"""What every part of a process has: the clock, and the request id for its log lines and matches."""
+"""Context available everywhere in a process: the clock, and the request id for logs and matches."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 Clock: TypeAlias = Callable[[], datetime]
-"""Returns the current time as a timezone-aware datetime in UTC."""
+"""A function that returns the current time as a timezone-aware datetime in UTC."""
 
 
 def utc_now() -> datetime:
-    """Return the current time by this machine's clock."""
+    """Return the current time by this host's clock."""
     return datetime.now(UTC)
 
 
@@ -28,7 +28,7 @@ known: ContextVar[Mapping[str, Any]] = ContextVar("known", default=MappingProxyT
 
 
 def new_id() -> str:
-    """Return an id for work that did not come with one."""
+    """Return an id for work that arrived without one."""
     return token_hex(8)
 
 

@@ -1,4 +1,4 @@
-"""Write the limits of the code into hub/docs/costs.md: `python hub/docs/make_costs.py`."""
+"""Write the limits in the code to hub/docs/costs.md: `python hub/docs/make_costs.py`."""
 
 from __future__ import annotations
 

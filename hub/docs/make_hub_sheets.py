@@ -1,8 +1,8 @@
-"""Make sheets of a hub's pages to look at: `python hub/docs/make_hub_sheets.py FOLDER [PAGE...]`.
+"""Make contact sheets of a hub's pages: `python hub/docs/make_hub_sheets.py FOLDER [PAGE...]`.
 
-A hub with nothing, with one, with 30 and with 500 of everything is written, without a match that
-is played. A sheet shows a page of all four beside each other: one for each width and color scheme.
-What is wider than its screen is printed.
+They are for visual review. Hubs with none, one, 30 and 500 of everything are written to databases,
+without playing a match. A sheet shows a page of all four next to each other: one sheet for each
+width and color scheme. Whatever is wider than its screen is printed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Starts the program of a bot: in a copy of its folder, limited and isolated."""
+"""The sandbox: starts bot programs limited and isolated, in a copy of their folder."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ Policy: TypeAlias = Literal["auto", "require", "off"]
 
 VARIABLES_OF_WINDOWS: Final = ("SYSTEMROOT", "PATHEXT", "TEMP", "TMP")
 WALLED: Final = "bubblewrap"
-"""How the sentence on our protection from a program begins if the program is isolated."""
+"""Prefix of the message on a program's protection if the program is isolated."""
 
 FEW: Final = 64
-"""Processes of a bot where nothing else prevents it from taking all of the CPU."""
+"""Maximum processes of a bot if nothing else prevents it from taking all of the CPU."""
 
 BLOCK: Final = 4096
 """Bytes of a disk block, which even the smallest file occupies."""
 
 BACKLOG: Final = 16
 ABOVE_PIPES: Final = 10
-"""Lowest number for an inherited socket: shells use the numbers below for redirections."""
+"""Lowest descriptor for an inherited socket, as shells use the lower ones for redirections."""
 
 FORWARDER: Final = Path(__file__).parents[1] / "forwarder.py"
 
@@ -61,7 +61,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class ProgramNeeds:
-    """What a program needs besides its command."""
+    """What a program needs in addition to its command."""
 
     settings: Mapping[str, str] = field(default_factory=dict)
     """Additional environment variables."""
@@ -79,7 +79,7 @@ PLAIN: Final = ProgramNeeds()
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """Everything needed to start a program, and a sentence on how we are protected from it."""
+    """Everything needed to start a program, and a message on how we are protected from it."""
 
     argv: tuple[str, ...]
     env: Mapping[str, str]
@@ -87,7 +87,7 @@ class Launch:
     cwd: Path
     protection: str
     inherited: tuple[socket.socket, ...] = ()
-    """The sockets that the program inherits; close them here once it runs."""
+    """The sockets that the program inherits; close our copies once it is running."""
     bounds: Bounds = UNBOUND
     tunnel: Path | None = None
     """The Unix socket through which its ports are reached; None if they are on our network."""
@@ -100,11 +100,11 @@ class Launch:
 
 @dataclass(frozen=True, slots=True)
 class Sandbox:
-    """Starts programs of bots with as much protection as the policy asks for.
+    """Starts bot programs with as much protection as the policy requires.
 
     `auto` uses bubblewrap where it works, `require` refuses to run without it, `off` never uses it.
     Limits, a clean environment and a working copy apply in any case; bounds for all processes of a
-    bot together apply where this machine lets us create control groups.
+    bot together apply where the host lets us create control groups.
     """
 
     policy: Policy = "auto"
@@ -123,7 +123,7 @@ class Sandbox:
     def prepare(
         self, command: Sequence[str], source: Source = EMPTY, needs: ProgramNeeds = PLAIN
     ) -> Iterator[Launch]:
-        """Yield what starts `command` in a copy of its source, which is removed at the end.
+        """Yield the launch of `command` in a copy of its source, which is removed afterwards.
 
         Paths in the command to copied files are mapped to the copy. The environment holds PATH,
         LANG, HOME, PYTHONUNBUFFERED, PYTHONFAULTHANDLER and the settings that it needs. With
@@ -131,7 +131,7 @@ class Sandbox:
         installed.
 
         Raises UnfitProgram if a program is not found or a folder cannot be copied, UsageError for a
-        policy that cannot be kept, and Failure if no temporary folder can be made.
+        policy that cannot be enforced, and Failure if no temporary folder can be created.
         """
         missing = self.problem()
         sweep_once()
@@ -162,7 +162,7 @@ class _Preparation:
     argv: Sequence[str]
     env: Mapping[str, str]
     home: Path
-    """A folder of ours that is removed with everything in it."""
+    """A folder that we own and remove with everything in it."""
     files: Contents
     share: Share
     limits: ResourceLimits
@@ -208,14 +208,14 @@ class _Preparation:
         return Bounds(self.limits, self.share)
 
     def _limited(self, others: int = 0) -> tuple[list[str], str]:
-        """Return the command under limits, and how the sentence ends about them."""
+        """Return the command with its limits, and the part of the message about them."""
         fair = "cpu" in self.share.controllers
         most = self.limits.processes if fair else min(self.limits.processes, FEW)
         command, bounds = limited(replace(self.limits, processes=most), self.argv, others)
         return command, f"{bounds}; {self.share.describe(self.limits)}"
 
     def _joined(self, command: Sequence[str]) -> tuple[str, ...]:
-        """Return the command joined to the bot's control groups, or else at lower CPU priority."""
+        """Return the command, run in the bot's control groups or else at lower CPU priority."""
         return (*self.share.joining(), *command)
 
 
@@ -228,8 +228,8 @@ def moved(argv: Sequence[str], folder: Path, entries: Sequence[Entry], inside: P
 def refuse_left_behind(argv: Sequence[str], folder: Path) -> None:
     """Raise UnfitProgram if a command names a file of the folder that was not copied.
 
-    A program among them would otherwise be shown in its original place, with everything installed
-    beside it.
+    A program among them would otherwise be visible at its original path, with everything installed
+    next to it.
     """
     for part in argv:
         if Path(part).is_relative_to(folder):
@@ -249,7 +249,7 @@ def _forwarder(server: Path | None, inherited: Sequence[socket.socket]) -> list[
 
 
 def _listening(path: Path) -> socket.socket:
-    """Listen on an inheritable Unix socket, with a number above those of the pipes."""
+    """Listen on an inheritable Unix socket, with a descriptor above those of the pipes."""
     listener = bound_unix(path)
     listener.listen(BACKLOG)
     with ExitStack() as low:
@@ -259,7 +259,7 @@ def _listening(path: Path) -> socket.socket:
 
 
 def clean_environment(home: Path, program: str, folders: str) -> dict[str, str]:
-    """Return the environment of a bot; from ours it takes only what it needs to find programs."""
+    """Return a bot's environment; from ours it takes only what is needed to find programs."""
     env = {
         "PATH": os.pathsep.join((str(Path(program).parent), folders)),
         "LANG": "C.UTF-8",
@@ -271,6 +271,6 @@ def clean_environment(home: Path, program: str, folders: str) -> dict[str, str]:
     if sys.platform == "win32":
         env |= {name: os.environ[name] for name in VARIABLES_OF_WINDOWS if name in os.environ}
         env["USERPROFILE"] = str(home)
-        # LANG has this effect elsewhere: otherwise Python writes in the system's code page.
+        # On other systems LANG has this effect; without it Python writes in the system's code page.
         env["PYTHONUTF8"] = "1"
     return env

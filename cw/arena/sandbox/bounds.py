@@ -1,4 +1,4 @@
-"""The limits of a program, and which of them it reached, judged by its output or by the system."""
+"""A program's limits, and detection of the one it reached, from its output or by the system."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cw.arena.sandbox.limits import ResourceLimits, size
 from cw.arena.sandbox.shares import NO_SHARE, Share
 
 CAUSE: Final = "limit"
-"""The cause of the fault of a program that was ended by a limit."""
+"""Cause of the fault of a program that was ended by a limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,14 +22,14 @@ class Limit:
 
     name: str
     words: re.Pattern[str]
-    """What it looks like in the output of eight languages: error names, and system messages."""
+    """Error names and system messages that report it, in the output of eight languages."""
     allowed: Callable[[ResourceLimits], str]
     advice: str
     signals: tuple[str, ...] = ()
     """The signals by which the system ends a process that exceeds it."""
 
     def sentence(self, limits: ResourceLimits) -> str:
-        """Return which limit was reached, what is allowed, and what to do."""
+        """Return a message: which limit was reached, what is allowed, and what to do."""
         return f"it reached the limit of {self.name} ({self.allowed(limits)}): {self.advice}"
 
 
@@ -101,8 +101,8 @@ class Bounds:
     def met(self, outputs: Sequence[str], code: int | None = None) -> str:
         """Return which limit a program reached, what is allowed and what to do; "" if none.
 
-        `outputs` are what it wrote, the most telling first; `code` is how it ended. A bot that
-        fakes such output misleads only its own author, who alone reads this.
+        `outputs` are the texts it wrote, the most informative first; `code` is its exit code. A bot
+        that fakes such output misleads only its own author, the only reader of this message.
         """
         named = next(filter(None, map(by_words, outputs)), None)
         limit = by_signal(code) or named or self._counted()
@@ -115,7 +115,7 @@ class Bounds:
 
 
 UNBOUND: Final = Bounds(ResourceLimits())
-"""For a program of which we know only its output."""
+"""The bounds of a program of which only the output is known."""
 
 
 def by_words(words: str) -> Limit | None:

@@ -1,4 +1,4 @@
-"""The command line of bubblewrap: a bot sees system programs, its own folder, and nothing else."""
+"""Command lines of bubblewrap: a bot sees system programs and its own folder, nothing else."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from cw.errors import UnfitProgram, short
 PROC: Final = Path("/proc")
 
 CONSTANT: Final = frozenset({"filesystems", "version"})
-"""Files that only another kernel changes."""
+"""Files in /proc that change only with the kernel."""
 
 FROZEN: Final = ("cpuinfo", "meminfo", "stat", "uptime")
-"""Files that language runtimes read at start: frozen as they were at our first program."""
+"""Files in /proc that language runtimes read at startup: frozen when our first program starts."""
 
 PROCESSORS: Final = b"cpu"
 """Prefix of the lines of /proc/stat that runtimes count; the lines below count interrupts."""
 
 
 def masks(home: Path) -> Iterator[str]:
-    """Yield the bubblewrap options that hide the rest; `home` is a new folder for files."""
+    """Yield bubblewrap options that hide the rest of /proc; `home` is a new folder for files."""
     folder, file = home / "nothing", home / "empty"
     folder.mkdir(parents=True)
     file.touch()
@@ -54,7 +54,7 @@ def frozen() -> Mapping[str, bytes]:
 
 
 def masked() -> Mapping[str, bool]:
-    """Return the names of what is hidden, and whether each is a folder.
+    """Return the names to hide in /proc, and whether each is a folder.
 
     Links stay visible, as they lead to the reader's own processes; so do files that only root may
     read, as no program is root.
@@ -70,7 +70,7 @@ def masked() -> Mapping[str, bool]:
 
 
 SYSTEM: Final = tuple(map(Path, ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix")))
-"""Where the system's programs are; /bin and the like are links into /usr on most systems."""
+"""Folders of system programs; /bin and the like are links into /usr on most systems."""
 
 MOST_LINKS: Final = 40
 """Maximum number of links to follow, as in the kernel."""
@@ -167,7 +167,7 @@ INSIDE: Final = Path("/bot")
 """Where a bot sees its working copy."""
 
 FILES_INSIDE: Final = Path("/run/given")
-"""Where it sees the additional files we provide, by name."""
+"""Where a bot sees the additional files we provide, by name."""
 
 ARCHIVE: Final = "bot.tar"
 PATH: Final = "/usr/local/bin:/usr/bin:/bin"
@@ -181,7 +181,7 @@ USERS: Final = range(2_000_000_000, 2_100_000_000)
 
 NEEDED: Final = ("bwrap", "tar", "setpriv")
 PATIENCE: Final = 20.0
-"""Seconds allowed for bubblewrap to show that it works."""
+"""Time limit in seconds for the check that bubblewrap works."""
 
 FILTER: Final = "seccomp.bpf"
 OUTSIDE: Final = """
@@ -192,7 +192,7 @@ exec "$@"
 """
 """Opens the system call filter, and hides the pipes from bubblewrap.
 
-Otherwise bubblewrap would hold them open as long as the bot runs, so nobody would notice when the
+Otherwise bubblewrap would hold them open as long as the bot runs, and we would not notice when the
 bot closes them.
 """
 
@@ -206,12 +206,12 @@ exec "$@"
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """What a bot finds in its box."""
+    """What a bot sees inside its box."""
 
     home: Path
-    """An empty folder of ours for files made for the bot."""
+    """An empty folder that we own, for files created for the bot."""
     readable: Sequence[Path] = ()
-    """Folders, files and links that it sees in their original places."""
+    """Folders, files and links that it sees at their original paths."""
     files: Sequence[Path] = ()
     """Files that it sees in FILES_INSIDE, by name."""
     size: int = 0
@@ -224,7 +224,7 @@ class Box:
 def problem() -> str | None:
     """Run bubblewrap once; return why it cannot be used here, or None if it works.
 
-    Raises Failure if no temporary folder can be made.
+    Raises Failure if no temporary folder can be created.
     """
     for program in NEEDED:
         if shutil.which(program) is None:
@@ -251,10 +251,10 @@ def wrap(command: Sequence[str], box: Box) -> list[str]:
     """Return the command that runs `command` in a box, in the folder /bot.
 
     The box has its own processes, IPC, host name and network, which is empty. Read-only: the
-    system's programs, a few files of /etc, and what the box lists; what the bot writes is in
-    memory, and bounded. An ordinary user gets a user namespace. Root would keep its powers in one,
-    among them to ignore the limit of processes; so root switches to an unnamed user, one for each
-    bot, before the bot starts.
+    system's programs, a few files of /etc, and what the box lists; what the bot writes is in memory
+    and bounded. An ordinary user gets a user namespace. In one, root would keep its privileges,
+    such as ignoring the limit on processes; so root switches to an unnamed user, one for each bot,
+    before the bot starts.
     """
     # Why root becomes another user: docs/sandbox.md, "Limits of the limits".
     root = is_root()
@@ -265,7 +265,7 @@ def wrap(command: Sequence[str], box: Box) -> list[str]:
     line += ["--unshare-uts", "--unshare-net", "--unshare-cgroup-try", "--hostname", "bot"]
     line += [] if root else [*_own_users(), "--uid", str(user), "--gid", str(user)]
     line += ["--proc", "/proc", *masks(box.home / "proc")]
-    # Terminals are counted for the whole machine, and no program needs one.
+    # The number of terminals is limited for the whole host, and no program needs one.
     line += ["--dev", "/dev", "--tmpfs", "/dev/pts", *_system(), *_etc(box.home)]
     line += [*_memory("/tmp"), *_memory("/dev/shm"), *_memory(str(INSIDE), box.size)]  # noqa: S108
     line += [part for path in box.passed for part in _folders(path)]
@@ -293,7 +293,7 @@ def is_root() -> bool:
 
 
 def _filtered(home: Path) -> list[str]:
-    """Return the file of the system call filter ("" for none), and the bubblewrap command with it.
+    """Return the system call filter's file ("" for none), and the bubblewrap command with it.
 
     Applying the filter is the last thing bubblewrap does before it starts a program.
     """
@@ -327,7 +327,7 @@ def _own_users() -> tuple[str, ...]:
 
 
 def _write_etc(home: Path, user: int) -> None:
-    """Write the bot's user and its host name to files for /etc."""
+    """Write the bot's user and host name to files for /etc."""
     for name, text in (
         ("passwd", f"bot:x:{user}:{user}::{INSIDE}:/bin/false\n"),
         ("hosts", "127.0.0.1 localhost bot\n::1 localhost\n"),
@@ -358,7 +358,7 @@ def _mounts(path: Path, place: Path) -> Iterator[str]:
 
 
 def _folders(place: Path) -> Iterator[str]:
-    """Make a folder and its parents, accessible to every user."""
+    """Create a folder and its parents, accessible to every user."""
     for folder in reversed([place, *place.parents][:-1]):
         yield from ("--perms", "0755", "--dir", str(folder))
 

@@ -1,4 +1,4 @@
-"""The part of a bot's folder that the bot gets: all but hidden files, within bounds."""
+"""Copying the part of a bot's folder that the bot gets: all but hidden files, within bounds."""
 
 from __future__ import annotations
 
@@ -26,11 +26,12 @@ MOST_NESTED: Final = 64
 """Maximum depth of folders; deeper paths soon become longer than systems accept."""
 
 ENVIRONMENT: Final = "pyvenv.cfg"
-"""The file that marks a virtual environment, which is used in its original place."""
+"""The file that marks a virtual environment, which is used at its original path."""
 
 JUNCTION: Final = 0xA0000003
-"""How Windows marks a junction, a folder that redirects to another; unlike links, anybody may make
-one.
+"""How Windows marks a junction, a folder that redirects to another.
+
+Unlike links, junctions can be created by any user.
 """
 
 
@@ -90,7 +91,7 @@ class Contents:
                 raise UnfitProgram(f"{place} cannot be copied: {error}") from None
 
     def _pack_one(self, packed: tarfile.TarFile, entry: Entry) -> None:
-        # Leave the owner and times of this machine out of the archive.
+        # Keep local owners and timestamps out of the archive.
         info = tarfile.TarInfo(f"./{entry.name}")
         info.mode = entry.permissions
         if stat.S_ISDIR(entry.mode):
@@ -125,11 +126,11 @@ NO_FILES: Final = nullcontext(Contents(OpenFolder(Path(), None), ()))
 def contents(
     folder: Path, only: Sequence[Path] = (), without: Container[Path] = ()
 ) -> Iterator[Contents]:
-    """Yield what a bot gets of `folder`, until the end of the block.
+    """Yield the part of `folder` that a bot gets, valid until the end of the block.
 
-    Left out are hidden files and folders, virtual environments, pipes, sockets, devices, junctions
-    and `without`; if `only` is given, everything except those files. Nothing is followed through a
-    link. Raises UnfitProgram if the folder cannot be read or holds too much.
+    Hidden files and folders, virtual environments, pipes, sockets, devices, junctions and `without`
+    are left out; if `only` is given, so is everything except those files. Links are not followed.
+    Raises UnfitProgram if the folder cannot be read or contains too much.
     """
     with ExitStack() as stack:
         try:
@@ -163,8 +164,8 @@ def _named(opened: OpenFolder, folder: Path, only: Sequence[Path]) -> Iterator[E
 
 
 def _walk(opened: OpenFolder, folder: Path, without: Container[Path]) -> Iterator[Entry]:
-    """Yield the contents of a folder, without recursion: its owner decides how deep it is."""
-    # An explicit stack: a hostile folder nested a thousand deep must not exhaust ours.
+    """Yield the contents of a folder without recursion, as its owner decides how deep it is."""
+    # An explicit stack: a hostile folder nested a thousand deep must not exhaust the call stack.
     waiting = [("", 0)]
     while waiting:
         inside, depth = waiting.pop()
@@ -203,7 +204,7 @@ def _entry(name: str, status: os.stat_result) -> Entry:
 
 
 PATIENCE: Final = 120.0
-"""Seconds after which the rest of a folder is left in place."""
+"""Time limit in seconds for removing a folder; what is left then stays in place."""
 
 LOG: Final = logging.getLogger(__name__)
 
@@ -242,7 +243,7 @@ def remove_tree(folder: Path, patience: float = PATIENCE) -> None:
 
 
 def is_folder(item: os.DirEntry[str]) -> bool:
-    """Return whether an entry is a real folder; targets of links and junctions are not ours."""
+    """Return whether an entry is a real folder: targets of links and junctions are not ours."""
     return item.is_dir(follow_symlinks=False) and not is_junction(item.stat(follow_symlinks=False))
 
 

@@ -1,4 +1,4 @@
-"""The limits of a bot, and the command that sets them for each of its processes."""
+"""The resource limits of a bot, and the command that sets them for each of its processes."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ class ResourceLimits:
     memory: int = GIB
     """Bytes of private memory."""
     address_space: int = 16 * GIB
-    """Bytes of address space, shared memory included; Node.js reserves 10 GiB and uses little of
-    it.
+    """Bytes of address space, including shared memory.
+
+    Node.js reserves 10 GiB and uses little of it.
     """
     files: int = 256
     """Open files."""
@@ -36,7 +37,7 @@ class ResourceLimits:
     """Bytes of memory of all processes together, including files in memory."""
 
     def describe(self) -> str:
-        """Return the limits as the end of a sentence."""
+        """Return a description of the limits, to end a message."""
         return (
             f"at most {size(self.memory)} of memory, {self.files} open files, "
             f"{self.processes} processes, {self.cpu_seconds} s of CPU, "
@@ -47,7 +48,7 @@ class ResourceLimits:
 def limited(
     limits: ResourceLimits, command: Sequence[str], others: int = 0
 ) -> tuple[list[str], str]:
-    """Return the command under limits, and how the sentence ends about them.
+    """Return the command with its limits, and a description of the limits to end a message.
 
     `others` counts processes that the system adds to those of the bot. Uses `prlimit` on Linux and
     the shell's `ulimit` elsewhere on POSIX, which supports fewer limits; on Windows there are none.
@@ -62,21 +63,21 @@ def limited(
 
 
 def by_shell(limits: ResourceLimits, command: Sequence[str]) -> list[str]:
-    """Return the command under the limits that every POSIX shell can set."""
+    """Return the command with the limits that every POSIX shell can set."""
     blocks = limits.file_size // 512
     line = f"ulimit -n {limits.files}; ulimit -t {limits.cpu_seconds}; ulimit -f {blocks}"
     return ["/bin/sh", "-c", f'{line}; exec "$@"', "sh", *command]
 
 
 def own_tasks() -> int:
-    """Count the processes and threads of this user, as far as the system tells."""
+    """Count the processes and threads of this user, as far as the system reports them."""
     if not PROC.exists():
         return 0
     return sum(_tasks(folder) for folder in PROC.iterdir() if folder.name.isdecimal())
 
 
 def _tasks(process: Path) -> int:
-    """Count the threads of a process; 0 if it is another user's or has ended meanwhile."""
+    """Count the threads of a process; 0 if it is another user's or has just ended."""
     try:
         is_own = process.stat().st_uid == Path("/proc/self").stat().st_uid
         return len(list((process / "task").iterdir())) if is_own else 0
@@ -85,7 +86,7 @@ def _tasks(process: Path) -> int:
 
 
 def _prlimit_options(limits: ResourceLimits, others: int) -> Iterator[str]:
-    """Yield the options of prlimit; a lower limit in force stays, as only root may raise it."""
+    """Yield prlimit options; a lower limit already in force stays, as only root may raise it."""
     if sys.platform == "linux":
         import resource  # noqa: PLC0415 - Windows has none
 

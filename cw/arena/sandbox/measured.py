@@ -1,7 +1,7 @@
-"""Measures what the sandbox prevents on this machine, with programs that try to break its limits.
+"""Measures what the sandbox prevents on this host, with probes that try to break its limits.
 
-Installed bubblewrap and mounted control groups prove nothing about a limit: a service may lack the
-right to use them, and a container may have half of them.
+Installed bubblewrap and mounted control groups do not prove that a limit works: a service may lack
+the permission to use them, and a container may have only some of them.
 """
 
 from __future__ import annotations
@@ -44,29 +44,29 @@ SECONDS: Final = 0.5
 """Seconds for which two programs compute side by side."""
 
 SPINNING: Final = 8
-"""Processes per core with which one of them computes; at most as many as LIMITS allow."""
+"""Processes per core of the busy program; in total at most as many as LIMITS allow."""
 
 FAIR: Final = 3.0
-"""How many times the processor time of each of these an honest program must get, at least.
+"""Minimum CPU time of an honest program, relative to each process of the busy one.
 
-Without a share of its own it would be 1; with one it is SPINNING or more.
+Without a share of its own the ratio would be 1; with one it is SPINNING or more.
 """
 
 TRIES: Final = 3
-"""Attempts at comparing shares of the processor until they are fair: other work disturbs."""
+"""Attempts at comparing CPU shares until they are fair, as other work disturbs the measurement."""
 
 MOST_FILES: Final = 20
-"""Files of our user that a probe tries to read."""
+"""Maximum number of our user's files that a probe tries to read."""
 
 MEMORY, PROCESSOR = "memory", "processor"
 AT_ONCE: Final = 2
 """Probes that run concurrently."""
 
 TICK: Final = 0.01
-"""Seconds of processor time below which the system counts none."""
+"""The smallest processor time in seconds that the system reports."""
 
 SHARED: Final = {MEMORY: "memory", PROCESSOR: "processor time"}
-"""The resources that all programs share, as messages name them."""
+"""The resources that all programs share, as named in messages."""
 
 GROUPS: Final = "control groups"
 NOT_HELD: Final = "NOT LIMITED"
@@ -75,7 +75,7 @@ ADVICE: Final = (
     "let it use control groups: in a systemd unit, set Delegate=cpu memory pids; in a container,"
     " make /sys/fs/cgroup writable (docs/sandbox.md)"
 )
-"""How to get memory and processor limited."""
+"""How to get memory and processor time limited."""
 
 
 Result: TypeAlias = tuple[str, str]
@@ -104,10 +104,10 @@ class Measurement:
 
 @cache
 def measured(private: tuple[Path, ...] = ()) -> tuple[Measurement, ...]:
-    """Return what is limited for programs in bubblewrap, which must work here.
+    """Return what is limited for programs in bubblewrap, which must work on this host.
 
-    `private` are additional folders that no program may read. Takes some seconds, once per process
-    of ours.
+    `private` are additional folders that no program may read. Takes some seconds; the result is
+    cached per process.
     """
     trials: dict[str, Callable[[], Result]] = {
         "subprocesses": _processes,
@@ -124,17 +124,17 @@ def measured(private: tuple[Path, ...] = ()) -> tuple[Measurement, ...]:
 
 @cache
 def bounds() -> tuple[Measurement, ...]:
-    """Measure the limits on memory and processor for all processes of a program together."""
+    """Measure the limits on memory and CPU for all processes of a program together."""
     return (_tried(MEMORY, _memory), _tried(PROCESSOR, _processor))
 
 
 def unbounded() -> str:
-    """Return what a program could take from everybody else here; "" for nothing."""
+    """Return the resources that a program could take from all others on this host; "" for none."""
     return " and ".join(SHARED[one.name] for one in bounds() if not one.by)
 
 
 class NoAnswer(Exception):
-    """A probe printed nothing in time."""
+    """Raised if a probe printed nothing in time."""
 
 
 def _tried(name: str, trial: Callable[[], Result]) -> Measurement:
@@ -220,7 +220,7 @@ def _files(private: Sequence[Path]) -> Result:
 
 
 def _foreign_files() -> Iterator[str]:
-    """Yield files and folders of this machine and its user that no program needs."""
+    """Yield files and folders of this host and of our user that no program needs."""
     yield from ("/etc/shadow", "/etc/group", "/var")
     home = Path.home()
     if home != Path("/") and os.access(home, os.R_OK | os.X_OK):
@@ -266,7 +266,7 @@ def _output(probe: subprocess.Popen[str]) -> IO[str]:
 
 @contextmanager
 def _probe(*arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """Run a probe like the program of a bot; it ends with the block.
+    """Run a probe like a bot's program, until the end of the block.
 
     Raises NoAnswer if it takes too long.
     """

@@ -1,6 +1,6 @@
 """Runs in the sandbox and tries to break its limits: `python probe.py WHAT ...`.
 
-Prints what it got. Imports nothing of this package, which programs in the sandbox do not see.
+Prints what it obtained. Imports nothing from this package, which is not visible in the sandbox.
 """
 
 # The sandbox exists on Linux alone; other systems lack some of these calls.
@@ -72,7 +72,7 @@ def take_time(number: str, seconds: str) -> Iterator[object]:
     for _ in range(int(number)):
         if not os.fork():
             os.close(writing)
-            # Many kernels divide the processor by session where nothing else does.
+            # Many kernels divide CPU time by session where nothing else does.
             os.setsid()
             os.read(reading, 1)
             until = time.monotonic() + float(seconds)
@@ -102,7 +102,7 @@ def called(number: int, *arguments: int) -> int:
 
 
 def make_namespaces(clone: str) -> Iterator[object]:
-    """Try both ways into a new user namespace; yield the errors."""
+    """Try both ways of creating a user namespace; yield the errors."""
     yield json.dumps(
         {
             "clone": failed(lambda: new_process(int(clone))),
@@ -120,7 +120,7 @@ def new_process(clone: int) -> int:
 
 
 def connect(port: str) -> Iterator[object]:
-    """Try to reach this machine and the internet; yield the errors."""
+    """Try to reach this host and the internet; yield the errors."""
     ways: dict[str, Callable[[], object]] = {
         "this machine": lambda: connected("127.0.0.1", int(port)),
         # No packet is sent: a datagram socket only looks up a route.
@@ -156,13 +156,13 @@ def is_readable(path: str) -> bool:
 
 
 def look_at_proc() -> Iterator[object]:
-    """Yield the names in /proc that show data of the machine, not of a process."""
+    """Yield the names in /proc that reveal data of the host rather than of a process."""
     names = [name for name in os.listdir("/proc") if not name.isdecimal()]  # noqa: PTH208
     yield json.dumps([name for name in names if shows_something(f"/proc/{name}")])
 
 
 def shows_something(path: str) -> bool:
-    """Return whether a file or folder has contents; links do not count, they lead to processes."""
+    """Return whether a file or folder has contents; links to processes do not count."""
     if os.path.islink(path):  # noqa: PTH114
         return False
     try:
@@ -199,7 +199,7 @@ WAYS: dict[str, Callable[..., Iterator[object]]] = {
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Run the probe named by the first argument with the rest; print results as they come."""
+    """Run the probe named by the first argument with the rest; print results as they arrive."""
     for line in WAYS[arguments[0]](*arguments[1:]):
         print(line, flush=True)  # noqa: T201 - read by whoever measures
 

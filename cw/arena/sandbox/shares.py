@@ -1,4 +1,4 @@
-"""Limits for all processes of a bot together: a control group for each bot, on Linux."""
+"""Linux control groups that limit all processes of a bot together, and their cleanup."""
 
 from __future__ import annotations
 
@@ -41,16 +41,17 @@ class Owner(NamedTuple):
 
 
 def prefix(kind: str) -> str:
-    """Return the prefix for names of folders and groups made by this process.
+    """Return the prefix for names of folders and groups created by this process.
 
-    Without /proc, as on macOS, it names no owner: what a killed process leaves there stays.
+    Without /proc, as on macOS, it names no owner: what a killed process leaves behind is not
+    removed.
     """
     owner = owner_of(os.getpid())
     return "-".join(["cw", kind, *(f"{part:x}" for part in owner or ()), ""])
 
 
 def owner_of(process: int) -> Owner | None:
-    """Return a process of our namespace; None if it has ended or the system does not tell."""
+    """Return the identity of a process in our namespace; None if it has ended or is unreadable."""
     with suppress(OSError):
         fields = (PROC / str(process) / "stat").read_text().rpartition(")")[2].split()
         if fields[0] not in ENDED:
@@ -59,13 +60,13 @@ def owner_of(process: int) -> Owner | None:
 
 
 def is_left(name: str) -> bool:
-    """Return whether a name's owner has ended; unknown, so False, for other pid namespaces."""
+    """Return whether a name's owner has ended; for other pid namespaces unknown, and so False."""
     match = NAMED.fullmatch(name)
     here = owner_of(os.getpid())
     if match is None or here is None:
         return False
     owner = Owner(*(int(part, 16) for part in match.groups()))
-    # The process id alone would not do: ids are reused, and each container counts from 1.
+    # The process id alone is not sufficient: ids are reused, and each container counts from 1.
     return owner.namespace == here.namespace and owner_of(owner.process) != owner
 
 
@@ -95,7 +96,7 @@ def temporary_folder() -> Path:
 
 
 def make_temporary(kind: str) -> Path:
-    """Make a temporary folder named after this process; raise Failure if impossible."""
+    """Create a temporary folder named after this process; raise Failure if impossible."""
     place = temporary_folder()
     try:
         return Path(mkdtemp(prefix=prefix(kind), dir=place))
@@ -114,19 +115,19 @@ OWN_WEIGHT: Final = 10_000
 """Its CPU share, the maximum: however busy the bots are, the arena and its pages keep running."""
 
 MOVES: Final = 20
-"""How often we look whether processes have been started while we moved the others."""
+"""Passes for moving processes, as new ones may have been started while others were moved."""
 
 OURS: Final = 16
 """Processes and threads around a bot: bubblewrap, a shell, the forwarder."""
 
 EMPTY: Final = 60.0
-"""Seconds for the killed processes of a group to leave it.
+"""Seconds to wait for the killed processes of a group to leave it.
 
-They leave when the system has freed their files in memory, of which 2 GiB hold two million.
+They leave when the system has freed their files in memory; 2 GiB can hold two million.
 """
 
 LOOK: Final = 0.01
-"""Seconds between two checks whether they have."""
+"""Seconds between two checks of whether they have left."""
 
 JOIN: Final = """
 while [ "$1" != -- ]; do echo 0 >"$1" || exit 71; shift; done
@@ -147,7 +148,7 @@ COUNTS: Final = (
     ("memory", "memory.oom_control", "oom_kill"),
     ("pids", "pids.events", "max"),
 )
-"""Controllers, and where their groups count what they refused or killed: file and key."""
+"""The file and key, by controller, in which groups count what they refused or killed."""
 
 RUNNING: Final = "pids.current"
 
@@ -157,7 +158,7 @@ Values: TypeAlias = Mapping[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A control group in which we may create others, and the controllers available in them."""
+    """A control group in which we can create others, and the controllers available in them."""
 
     folder: Path
     controllers: frozenset[str]
@@ -196,7 +197,7 @@ class Share:
         return [nice, "-n", "5"] if nice else []
 
     def describe(self, limits: ResourceLimits) -> str:
-        """Return the end of the sentence: what is limited for all processes of a bot together."""
+        """Return a description of what is limited for all processes of a bot together."""
         bounds = {
             "cpu": "the same share of the CPU for each bot",
             "memory": f"at most {size(limits.whole_memory)} of memory",
@@ -233,10 +234,10 @@ NO_SHARE: Final = Share((), frozenset())
 
 
 def open_share(limits: ResourceLimits) -> Share:
-    """Create the groups of a bot; NO_SHARE if this machine does not let us create any.
+    """Create the groups of a bot; NO_SHARE if this host does not let us create any.
 
-    Raises Failure if creation fails where it worked before: no program is started without limits
-    that others have.
+    Raises Failure if creation fails where it worked before, so that no program is started without
+    limits that others have.
     """
     name = f"{prefix('bot')}{secrets.token_hex(8)}"
     try:
@@ -248,7 +249,7 @@ def open_share(limits: ResourceLimits) -> Share:
 
 
 def controllers() -> frozenset[str]:
-    """Return the controllers that limit all processes of a bot together on this machine."""
+    """Return the controllers that limit all processes of a bot together on this host."""
     return frozenset().union(*(place.controllers for place in places()))
 
 
@@ -260,10 +261,10 @@ def free_of_bounds() -> str:
 
 @cache
 def places() -> tuple[Place, ...]:
-    """Return where groups can be created: one place per controller, or one for all.
+    """Return the places where groups can be created: one per controller, or one for all.
 
-    Found by creating one. Version 2 is used if it has processes and memory, otherwise version 1.
-    Systems other than Linux have neither.
+    Places are found by creating a group. Version 2 is used if it has processes and memory,
+    otherwise version 1. Systems other than Linux have neither.
     """
     try:
         mounted = Path("/proc/self/mountinfo").read_text(encoding="utf-8")
@@ -274,7 +275,7 @@ def places() -> tuple[Place, ...]:
 
 
 def places_of(mounted: str, memberships: str) -> tuple[Place, ...]:
-    """Return the places of a machine, from its mounts and our own group memberships."""
+    """Return a host's places, from its mounts and our own group memberships."""
     unified: list[Place] = []
     single: list[Place] = []
     for mount in map(_Mount.read, mounted.splitlines()):
@@ -322,7 +323,7 @@ def _own(memberships: str, controller: str) -> str:
 
 
 def _unified(mount: _Mount, group: str) -> Iterator[Place]:
-    """Yield the nearest group above ours in which bots can be limited.
+    """Yield the nearest group above our own in which bots can be limited.
 
     If there is none, our own group is turned into one: a service with a systemd-delegated group, or
     a container, starts in that group itself.
@@ -359,7 +360,7 @@ def _vacate(group: Path) -> bool:
             if not processes:
                 return True
             for process in processes:
-                # A process that has ended meanwhile is fine.
+                # The process may have ended in the meantime.
                 with suppress(ProcessLookupError):
                     (own / PROCESSES).write_text(process, encoding="ascii")
     return False
@@ -395,7 +396,7 @@ def _allows(place: Path) -> bool:
         probe.mkdir()
     except OSError:
         return False
-    # Judge delegation by trying: moving a process needs write access to both groups.
+    # Delegation is tested by trying: moving a process needs write access to both groups.
     writable = os.access(probe / PROCESSES, os.W_OK) and os.access(place / PROCESSES, os.W_OK)
     with suppress(OSError):
         probe.rmdir()
@@ -412,7 +413,7 @@ def _new_group(place: Place, name: str, limits: ResourceLimits) -> Path:
 
 
 def _number(file: Path, word: str) -> int:
-    """Return the number on the line that begins with a key; 0 if there is no such line."""
+    """Return the number on the line that starts with a key; 0 if there is no such line."""
     try:
         lines = file.read_text(encoding="ascii").splitlines()
     except OSError:
@@ -432,7 +433,7 @@ def _removed(group: Path) -> bool:
 
 
 def _kill(group: Path) -> None:
-    """Kill the processes of a group, all at once if the system can."""
+    """Kill the processes of a group, in a single operation if the system supports it."""
     with suppress(OSError):
         if (group / KILL).exists():
             (group / KILL).write_text("1", encoding="ascii")
@@ -448,7 +449,7 @@ LOG: Final = logging.getLogger(__name__)
 
 
 class Swept(NamedTuple):
-    """The numbers of removed items."""
+    """The number of items that a sweep removed, by kind."""
 
     folders: int = 0
     groups: int = 0
@@ -465,7 +466,7 @@ def sweep_once() -> None:
 
 
 def sweep() -> Swept:
-    """Remove what ended processes left; keep what others still use."""
+    """Remove what ended processes left behind, except what others still use."""
     groups = [group for place in places() for group in islice(left_in(place.folder), MOST)]
     folders = list(islice(left_in(temporary_folder()), MOST))
     return Swept(removed(remove_folder, folders), removed(remove_group, groups))
@@ -477,7 +478,7 @@ def removed(remove: Callable[[Path], None], left: Iterable[Path]) -> int:
 
 
 def is_removed(remove: Callable[[Path], None], place: Path) -> bool:
-    """Remove one item; return whether we did, as somebody else may have been first."""
+    """Remove one item; return whether we did, as another process may have been first."""
     try:
         remove(place)
     except FileNotFoundError:

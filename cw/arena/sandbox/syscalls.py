@@ -54,7 +54,7 @@ DENIED: Final[Mapping[str, tuple[int | None, int | None]]] = {
     "memfd_secret": (447, 447),
     "move_pages": (279, 239),
     "migrate_pages": (256, 238),
-    # Control of the machine itself.
+    # Control of the host itself.
     "kexec_load": (246, 104),
     "kexec_file_load": (320, 294),
     "init_module": (175, 105),
@@ -80,7 +80,7 @@ DENIED: Final[Mapping[str, tuple[int | None, int | None]]] = {
     "uselib": (134, None),
     "ustat": (136, None),
     "sysfs": (139, None),
-    # Files by a number instead of a path, and what others do with the files that boxes share.
+    # Opening files by handle instead of path, and observing what others do with shared files.
     "open_by_handle_at": (304, 265),
     "name_to_handle_at": (303, 264),
     "fanotify_init": (300, 262),
@@ -129,8 +129,9 @@ ALLOW: Final = 0x7FFF0000
 NOT_PERMITTED, NO_SUCH_CALL, NOT_SUPPORTED, NO_SUCH_FAMILY = (
     0x00050000 + error for error in (1, 38, 95, 97)
 )
-"""Results of a filter: EPERM, ENOSYS, EOPNOTSUPP and EAFNOSUPPORT, by Linux's numbers wherever this
-runs.
+"""Results of a filter: EPERM, ENOSYS, EOPNOTSUPP and EAFNOSUPPORT.
+
+Linux's numbers are used on every system.
 """
 
 
@@ -172,7 +173,7 @@ def seccomp_filter(machine: str = platform.machine()) -> bytes | None:
 
 
 def _instructions(on: Architecture) -> Iterator[bytes]:
-    # 32-bit programs use different numbers for everything, and nobody needs them.
+    # 32-bit programs use different numbers for all calls, and no bot needs them.
     yield _step(LOAD, ARCHITECTURE)
     yield from (_step(EQUALS, on.audit, true=1), _step(RETURN, NO_SUCH_CALL))
     yield _step(LOAD, NUMBER)

@@ -1,4 +1,4 @@
-"""Seats: how the referee asks a bot of any kind. A seat never raises for what a bot does."""
+"""Seats: the referee's interface to a bot of any kind. A seat never raises for what a bot does."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cw.games.rules import Fault
 from cw.games.wire import Query, Transport
 
 QUOTED: Final = 2048
-"""Bytes of a reply that its owner is shown."""
+"""Bytes of a reply that are shown to the bot's owner."""
 
 Look: TypeAlias = Callable[[], Any]
 """Returns what the player may see now."""
@@ -22,12 +22,12 @@ STRAY: Final = "stray"
 
 
 SKIPPED: Final = "skipped"
-"""The cause of the fault for a turn in which a bot was not asked, as it had long been late."""
+"""The cause of the fault for a turn in which a bot was skipped because it had long been late."""
 
 
 @dataclass(frozen=True, slots=True)
 class StrayLines:
-    """Lines that a program printed where answers belong, such as debug output."""
+    """Lines on a program's standard output that are not answers, such as debug output."""
 
     number: int
     first: str
@@ -54,7 +54,7 @@ class Answer:
     value: Any
     seconds: float
     stray: StrayLines | None = None
-    """Lines before it that are not answers."""
+    """Lines before it that were not answers."""
     beginning: bytes = b""
     """The beginning of the raw reply; empty if nothing was sent."""
 
@@ -66,10 +66,10 @@ class Seat(Protocol):
 
     @property
     def stderr(self) -> HeadAndTail:
-        """The bot's standard error output, as far as it was kept."""
+        """The bot's standard error output, as far as it is retained."""
 
     async def ask(self, query: Query, look: Look) -> Answer:
-        """Ask once."""
+        """Send one query, and return the answer."""
 
     async def close(self) -> None:
         """End everything that we started for the bot."""

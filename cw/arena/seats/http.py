@@ -1,4 +1,4 @@
-"""The seat of a web service, or of a program that becomes one."""
+"""The seat of a web service, or of a program that serves HTTP."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from cw.games.rules import Fault
 from cw.games.wire import SERVER_ERROR, Query, Reply, Request, Transport, plain_text
 
 MOMENT: Final = 0.5
-"""Seconds to wait after a broken connection for its program to be seen ending."""
+"""Seconds to wait after a broken connection until the program's exit is noticed."""
 
 
 class HttpSeat:
@@ -59,16 +59,16 @@ class HttpSeat:
         return Answer(value, reply.seconds, beginning=reply.body[:SEATS_QUOTED])
 
     async def _with_exception(self, fault: Fault, reply: Reply) -> Fault:
-        """Return a fault with the exception that the program wrote, unless the reply has one."""
+        """Return a fault with the exception that the program printed, unless the reply has one."""
         if self.process is None or plain_text(reply.body):
             return fault
-        # The output is already in the pipe, as programs write it before they answer.
+        # The output is already in the pipe, as programs write it before they reply.
         await self.process.take_in()
         exception, limit = self.process.exception, self.process.limit
         return replace(fault, note=": ".join(filter(None, (fault.note, exception, limit))))
 
     async def _with_reason(self, fault: Fault) -> Fault:
-        """Return a fault, turned into `crashed` if the program that we started has ended."""
+        """Return a fault, changed to `crashed` if the program that we started has ended."""
         if self.process is None:
             return fault
         ended = await self.process.ended(MOMENT if fault.kind == "disconnected" else 0.0)
@@ -82,13 +82,13 @@ class HttpSeat:
 
 
 SERVICE_READY: Final = 10.0
-"""Seconds that the program of a web service has until it must listen."""
+"""Seconds within which the program of a web service must start listening."""
 
 LOOK: Final = 0.02
-"""Seconds between two checks whether it listens."""
+"""Seconds between two checks of whether it is listening."""
 
 KNOCKED: Final = 1.0
-"""Time limit of a check in seconds: a bot can stop its forwarder, which then never answers."""
+"""Time limit of a check in seconds: a bot can stop its forwarder, which then never replies."""
 
 LISTENING: Final = b"listening on "
 
@@ -100,7 +100,7 @@ QUOTED: Final = 200
 
 
 def service_at(address: str, reachable: Reachable) -> Seat:
-    """Seat a web service that is already running; raise UsageError if the address is invalid."""
+    """Seat a web service that is already running; raise UsageError if the URL is invalid."""
     if not reachable.takes(address):
         return FailedSeat("http", Fault("disconnected", PLAIN, "forbidden"))
     return HttpSeat(HttpBot(address, reachable=reachable))
@@ -129,9 +129,10 @@ async def open_service(bot: BotSpec, policy: LaunchPolicy, stack: ExitStack) -> 
 
 
 async def wait_until_ready(program: StdioBot, port: int, tunnel: Path | None) -> str | Fault:
-    """Return the address of a service once it prints it, or once its port is open.
+    """Return a service's URL once the program prints it, or once its port is open.
 
-    The fault is `startup`: it ended, printed an invalid address, or is not ready in time.
+    Returns the fault `startup` if the program ended, printed an invalid URL, or is not ready in
+    time.
     """
     clock = asyncio.get_running_loop().time
     until = clock() + SERVICE_READY
@@ -154,9 +155,9 @@ async def wait_until_ready(program: StdioBot, port: int, tunnel: Path | None) ->
 
 
 def own_address(address: str) -> str | Fault:
-    """Return the address that a program claims to listen on, if it is on its own machine.
+    """Return the URL that a program claims to listen on, if it is on its own host.
 
-    Otherwise it could make us send requests to anybody.
+    Otherwise it could make us send requests to any server.
     """
     try:
         base = read_base(address)
@@ -172,7 +173,7 @@ def own_address(address: str) -> str | Fault:
 
 
 async def accepts(port: int, tunnel: Path | None) -> bool:
-    """Return whether a port accepts connections, on this machine or behind a tunnel."""
+    """Return whether a port accepts connections, on this host or behind a tunnel."""
     try:
         async with asyncio.timeout(KNOCKED):
             if tunnel:

@@ -1,4 +1,4 @@
-"""The seats of programs that answer each line with a line."""
+"""Seats of programs that reply to each line with a line."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SEVERITY: Final = ("crashed", "disconnected", "oversize", "malformed", "startup"
 
 
 class LineSeat:
-    """A program that answers each line with a line."""
+    """A program that replies to each line with a line."""
 
     transport: Transport = "lines"
 
@@ -36,7 +36,7 @@ class LineSeat:
         return self.bot.stderr
 
     async def ask(self, query: Query, look: Look) -> Answer:
-        """Send the line, and read lines until one is an answer or the time is up."""
+        """Send the line, and read lines until one is an answer or time runs out."""
         message, limits = cast(LineMessage, query.message), query.limits
         clock = asyncio.get_running_loop().time
         began = clock()
@@ -68,7 +68,7 @@ class LineSeat:
                 stray.append(repr(answer.line[:EXCERPT].decode(errors="replace")))
 
     def _told(self, fault: Fault) -> Fault:
-        """Return a fault, marked as lasting if the program can answer nothing more.
+        """Return a fault, marked as lasting if the program cannot answer any more.
 
         If it has written nothing since it was late, repeat the earlier fault: whether it failed to
         read the line or to answer it, it is still busy with what made it late.
@@ -80,7 +80,7 @@ class LineSeat:
         return replace(fault, lasting=self.bot.gone is not None)
 
     async def close(self) -> None:
-        """End the program and all that it has started."""
+        """End the program and everything that it started."""
         await self.bot.close()
 
 
@@ -139,7 +139,7 @@ class ClassSeat:
         )
 
     def _read(self, query: Query, reply: Reply) -> Any:
-        """Return the action in a line, or what the game uses for a missing one."""
+        """Return the action in a line, or the game's substitute for a missing one."""
         try:
             value = self.read(read_json(reply.body)["action"])
         except (ProtocolError, KeyError, TypeError) as error:

@@ -29,11 +29,11 @@ SERVICES: Final = "cw.arena.seats.http"
 
 @dataclass(frozen=True, slots=True)
 class SeatContext:
-    """What all seats of a match have in common."""
+    """The context shared by all seats of a match."""
 
     game: str
     transports: Sequence[Transport]
-    """How the game's bots may be reached."""
+    """The transports that the game's bots may use."""
     signed_with: str | None
     """The setting that a web service must share with us, if the game signs its requests."""
     strategy: Callable[[str, Player], Strategy[Any, Any]]
@@ -42,15 +42,15 @@ class SeatContext:
     read_action: Callable[[Player, Json], Any]
     policy: LaunchPolicy
     reachable_by: Callable[[str], Reachable] = lambda _: ANYWHERE
-    """Returns the addresses allowed for the web service of a bot name."""
+    """Returns the addresses allowed for the web service of the bot with this name."""
     client: Callable[[BotSpec, Player], Seat] | None = None
     """Creates the seat of a program that is a client of our server."""
 
 
 async def open_seat(bot: BotSpec, player: Player, context: SeatContext) -> Seat:
-    """Open a bot's seat; raise UsageError if this game cannot ask it.
+    """Open a bot's seat; raise UsageError if this game cannot query such a bot.
 
-    A program that cannot be started gets a seat that reports the reason when asked.
+    A program that cannot be started gets a seat that reports the reason when queried.
     """
     if bot.kind == "builtin":
         return InProcessSeat(context.strategy(bot.target, player))
@@ -85,7 +85,7 @@ def refuse_unsigned(bot: BotSpec, setting: str | None) -> None:
 
 
 def speaks_lines(bot: BotSpec, context: SeatContext) -> bool:
-    """Return whether a program is asked on standard input, by its settings or else by the game."""
+    """Return whether a program speaks lines on standard input, by its settings or the game."""
     form = bot.settings.get("form")
     transport = form if form in ("lines", "http") else context.transports[0]
     if transport not in context.transports:

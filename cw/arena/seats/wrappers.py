@@ -1,4 +1,4 @@
-"""Seats that wrap another seat, and a seat that stands in for one that failed."""
+"""Seats that wrap other seats, and the seats of humans, built-in strategies and failed bots."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from cw.games.rules import Fault, Player, Strategy
 from cw.games.wire import LineMessage, Query, Request, Transport, compact
 
 ASKED_IN: Final = 10
-"""A bot that has long been late is asked in one out of this many turns."""
+"""A bot that has long been late is asked in only one out of this many turns."""
 
 
 class PacedSeat:
@@ -33,7 +33,7 @@ class PacedSeat:
 
     @property
     def stderr(self) -> HeadAndTail:
-        """What the bot wrote."""
+        """The `stderr` of the wrapped seat."""
         return self.seat.stderr
 
     async def ask(self, query: Query, look: Look) -> Answer:
@@ -70,7 +70,7 @@ class ImpatientSeat:
 
     @property
     def stderr(self) -> HeadAndTail:
-        """What the bot wrote."""
+        """The `stderr` of the wrapped seat."""
         return self.seat.stderr
 
     async def ask(self, query: Query, look: Look) -> Answer:
@@ -93,7 +93,7 @@ class ImpatientSeat:
 
 
 class Meter(Protocol):
-    """Measures the processor time of the bots of a match, and makes them pause."""
+    """Measures the CPU time of a match's bots, and makes them pause."""
 
     async def rest(self) -> None:
         """Wait until a bot may compute."""
@@ -116,7 +116,7 @@ class MeteredSeat:
 
     @property
     def stderr(self) -> HeadAndTail:
-        """What the bot wrote."""
+        """The `stderr` of the wrapped seat."""
         return self.seat.stderr
 
     async def ask(self, query: Query, look: Look) -> Answer:
@@ -135,7 +135,7 @@ class MeteredSeat:
 
 
 class FailedSeat:
-    """The seat of a bot that could not be started: every query gets the reason."""
+    """The seat of a bot that could not be started: every query returns the reason."""
 
     def __init__(self, transport: Transport, fault: Fault, program: StdioBot | None = None) -> None:
         """Store the reason."""
@@ -145,7 +145,7 @@ class FailedSeat:
 
     @property
     def stderr(self) -> HeadAndTail:
-        """What it wrote before it failed."""
+        """What the bot wrote before it failed."""
         return self.program.stderr if self.program else SILENT
 
     async def ask(self, query: Query, look: Look) -> Answer:
@@ -167,7 +167,7 @@ class SandboxedSeat:
 
     @property
     def stderr(self) -> HeadAndTail:
-        """What the program wrote."""
+        """The `stderr` of the wrapped seat."""
         return self.seat.stderr
 
     def ask(self, query: Query, look: Look) -> Coroutine[Any, Any, Answer]:
@@ -183,7 +183,7 @@ class SandboxedSeat:
 
 
 LONGEST_QUESTION: Final = 64 * 1024
-"""Maximum characters of a question that are kept."""
+"""Maximum characters of a question that are stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,13 +194,13 @@ class Exchange:
     turn: int
     """From 1; 0 for questions before the first turn."""
     question: str
-    """What was sent, or for a bot that is shown the position, the position as JSON; cut if long."""
+    """What was sent, or the position as JSON for a bot that is shown it; truncated if long."""
     answer: str
     """The beginning of the reply; "" if there was none."""
     seconds: float
     fault: Fault | None
     written: str
-    """New standard error output since the previous exchange, as far as it is kept."""
+    """New standard error output since the previous exchange, as far as it is retained."""
 
 
 Hear: TypeAlias = Callable[[Exchange], None]
@@ -222,7 +222,7 @@ class HeardSeat:
 
     @property
     def stderr(self) -> HeadAndTail:
-        """What the bot wrote."""
+        """The `stderr` of the wrapped seat."""
         return self.seat.stderr
 
     async def ask(self, query: Query, look: Look) -> Answer:
@@ -236,7 +236,7 @@ class HeardSeat:
 
     def _question(self, query: Query, look: Look) -> str:
         if self.record.state is None:
-            # There is no position yet to show.
+            # There is no position to show yet.
             message = query.message
             return f"{message.method} {message.path}" if isinstance(message, Request) else ""
         return question_text(query, look, self.transport, self.record.game.codec)
@@ -283,25 +283,28 @@ def view_text(look: Look, codec: Codec[Any, Any, Any]) -> str:
 
 
 PATIENCE: Final = 30 * 60.0
-"""Seconds without an action until a person counts as gone (hexagon.md, "A human against a bot")."""
+"""Seconds without an action after which a human player counts as gone.
+
+See hexagon.md, "A human against a bot".
+"""
 
 
 class HumanSeat:
-    """The seat of a person; used only in the event loop of its match."""
+    """The seat of a human player; used only in the event loop of its match."""
 
     transport: Transport = "human"
     stderr = SILENT
 
     def __init__(self, patience: float = PATIENCE) -> None:
-        """Create the seat; nobody has been asked yet."""
+        """Create a seat that has not been asked yet."""
         self.patience = patience
         self.resigned = asyncio.Event()
-        """Set when the person resigns, whoever is to move."""
+        """Set when the player resigns, no matter whose turn it is."""
         self._asked: asyncio.Future[Any] | None = None
 
     @property
     def is_asked(self) -> bool:
-        """Whether the match is waiting for this person."""
+        """Whether the match is waiting for this player."""
         return self._asked is not None and not self._asked.done()
 
     async def ask(self, query: Query, look: Look) -> Answer:
@@ -324,7 +327,7 @@ class HumanSeat:
             self._asked = None
 
     def play(self, action: Any) -> None:
-        """Submit the action that is awaited; raise OutOfTurn if none is."""
+        """Submit the awaited action; raise OutOfTurn if none is awaited."""
         if self._asked is None or self._asked.done():
             raise OutOfTurn("it is not your turn")
         self._asked.set_result(action)

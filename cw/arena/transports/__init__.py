@@ -1,1 +1,1 @@
-"""How bytes move between the arena and a bot: over pipes, or over HTTP."""
+"""Transports between the arena and a bot: over pipes, or over HTTP."""

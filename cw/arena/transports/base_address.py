@@ -1,4 +1,4 @@
-"""The base address of a bot that is a web service; this is its only parser."""
+"""Parsing the base URL of a bot that is a web service; this is its only parser."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from cw.errors import UsageError, short
 PORTS: Final = {"http": 80, "https": 443}
 LAST_PORT: Final = 65535
 
-# Narrower than the URL standard: what is left is parsed alike by every library, so the host that is
-# checked and counted is the one that is connected to.
+# Narrower than the URL standard, so that every library parses what is left in the same way: the
+# host that is checked and counted is the one that is connected to.
 ADDRESS: Final = re.compile(
     r"""(?P<scheme>https?)://
         (?P<host>[a-z0-9_.-]{1,253} | \[[0-9a-f:.]{2,45}(?:%(?!25)[a-z0-9_.-]{1,32})?\])
@@ -23,18 +23,18 @@ ADDRESS: Final = re.compile(
 
 
 class BaseAddress(NamedTuple):
-    """The parts of a base address."""
+    """The parts of a base URL."""
 
     scheme: str
     host: str
     """In lower case; an IPv6 address without brackets."""
     port: int
     text: str
-    """The whole address, without a trailing slash."""
+    """The whole URL, without a trailing slash."""
 
 
 def read_base(base: str) -> BaseAddress:
-    """Parse a base address; raise UsageError if no server can be there.
+    """Parse a base URL; raise UsageError if it cannot be that of a server.
 
     >>> read_base("https://Bots.example/me/")
     BaseAddress(scheme='https', host='bots.example', port=443, text='https://Bots.example/me')
@@ -61,5 +61,5 @@ def is_ipv6(text: str) -> bool:
 
 
 def check_base(base: str) -> str:
-    """Return a base address without a trailing slash; raise UsageError if invalid."""
+    """Return a base URL without a trailing slash; raise UsageError if invalid."""
     return read_base(base).text

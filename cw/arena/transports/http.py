@@ -1,4 +1,4 @@
-"""A bot that is a web service: sends requests one at a time, and reads the answers."""
+"""HTTP client for bots that are web services: sends one request at a time, reads the response."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ Cause: TypeAlias = Literal[
 ]
 """What went wrong, in more detail than the kind of a fault.
 
-The name has no address; no connection in time or no route; nobody listens there; the address is
-private and not allowed; TLS failed; connected, but late; closed or reset before the answer was
-complete; not HTTP; a compressed body; head or body too large.
+In this order: the name does not resolve; no connection in time or no route; connection refused; the
+address is private and not allowed; TLS failed; connected, but late; closed or reset before the
+response was complete; not HTTP; a compressed body; head or body too large.
 """
 
 Phase: TypeAlias = Literal["resolving", "connecting", "asking", "reading"]
 
 
 class Exchange(NamedTuple):
-    """A request, and the time and size limits of its reply."""
+    """A request, and the time and size limits of its response."""
 
     request: Request
     limits: QueryLimits
@@ -62,7 +62,7 @@ class Exchange(NamedTuple):
 
 @dataclass(slots=True)
 class RequestProgress:
-    """How far a request has come."""
+    """The progress of a request."""
 
     phase: Phase = "connecting"
     reused: bool = False
@@ -70,7 +70,7 @@ class RequestProgress:
 
 
 def late(exchange: Exchange, progress: RequestProgress) -> Fault:
-    """Return the fault for a time-out, by what the request was waiting for."""
+    """Return the fault for a timeout, by what the request was waiting for."""
     seconds = exchange.limits.seconds
     if progress.phase in ("resolving", "connecting"):
         seconds = min(seconds, exchange.limits.connect_seconds or seconds)
@@ -102,7 +102,7 @@ def large_body(exchange: Exchange) -> Fault:
 
 
 def compressed(exchange: Exchange, coding: str) -> Fault:
-    """Return the fault for a compressed answer."""
+    """Return the fault for a compressed response."""
     why = f"compressed (Content-Encoding: {plain(coding)}), but only plain answers are accepted"
     return Fault("malformed", f"the answer to {exchange.name} is {why}", "compressed")
 
@@ -149,7 +149,7 @@ def plain(header: str) -> str:
 
 
 MOST_HEAD: Final = 32 * 1024
-"""Bytes of the headers of an answer, which may have 128 lines."""
+"""Maximum bytes of a response's headers, which may have 128 lines."""
 
 LARGE: Final = 64 * 1024
 """Request bodies of at least this many bytes are sent in pieces."""
@@ -159,16 +159,17 @@ KEEPALIVE: Final = 300.0
 
 
 class HttpBot:
-    """A web service at a base address, asked one request at a time; must be closed.
+    """A web service at a base URL, asked one request at a time; must be closed.
 
-    One connection is kept between requests if the bot allows it. If a kept one turns out to have
-    been closed before any byte of the answer, the request is sent once more on a fresh one.
-    (Windows does not tell whether a byte came; there it is always sent once more.) `keep=False`
-    uses a fresh connection for each request. `reachable` limits its addresses, including those that
-    its name resolves to. Proxies of the environment, cookies and redirects are ignored. `door` is
-    the Unix socket of a service in its own network; only the port of its address counts then.
+    One connection is reused between requests if the bot allows it. If a reused one turns out to
+    have been closed before any byte of the response, the request is sent once more on a new one.
+    (Windows does not report whether a byte arrived; there it is always sent once more.)
+    `keep=False` uses a new connection for each request. `reachable` limits its addresses, including
+    those that its name resolves to. Proxies from the environment, cookies and redirects are
+    ignored. `door` is the Unix socket of a service in its own network; only the port of its URL
+    matters then.
 
-    Must be created in an event loop. Raises UsageError if the base is not a server's address.
+    Must be created in an event loop. Raises UsageError if the base is not a server's URL.
     """
 
     def __init__(
@@ -196,7 +197,7 @@ class HttpBot:
             skip_auto_headers=("Accept", "Content-Type", "User-Agent"),
             trace_configs=[_tracing()],
         )
-        # aiohttp would repeat a GET whenever its connection breaks; a bot that hangs up is not
+        # aiohttp would repeat a GET whenever its connection breaks; a bot that closes it is not
         # asked twice.
         self._session._retry_connection = False
 
@@ -213,12 +214,12 @@ class HttpBot:
         await self._session.close()
 
     async def request(self, request: Request, limits: QueryLimits) -> Reply | Fault:
-        """Send a request to `base + path`; return the whole reply, whatever its status.
+        """Send a request to `base + path`; return the complete response, whatever its status.
 
         Headers are sent exactly as spelled, in addition to Host, Content-Length and
-        `Accept-Encoding: identity`. A request waits, untimed, until the one before it is done; from
-        then on `limits` without `grace` apply, and `connect_seconds` bounds name lookup and
-        connecting. Kinds of faults: `timeout`, `disconnected`, `malformed` (not HTTP, or
+        `Accept-Encoding: identity`. A request waits, without a time limit, until the previous one
+        is done; from then on `limits` without `grace` apply, and `connect_seconds` bounds name
+        lookup and connecting. Kinds of faults: `timeout`, `disconnected`, `malformed` (not HTTP, or
         compressed) and `oversize`, each with its cause.
         """
         exchange = Exchange(request, limits)
@@ -242,13 +243,13 @@ class HttpBot:
     async def _ask(
         self, exchange: Exchange, progress: RequestProgress
     ) -> aiohttp.ClientResponse | Fault:
-        """Send the request; retry once if a kept connection had been closed meanwhile."""
+        """Send the request; retry once if a reused connection had been closed in the meantime."""
         before = self._traffic.received
         try:
             return await self._exchange(exchange, progress)
         except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError):
-            # A server may close an idle connection at any time; once a byte has come, it has seen
-            # the request.
+            # A server may close an idle connection at any time; once a byte has arrived, it has
+            # seen the request.
             if not progress.reused or self._traffic.received > before:
                 raise
         progress.reused = False
@@ -282,7 +283,7 @@ class HttpBot:
 def _connector(
     door: Path | None, traffic: Traffic, reachable: Reachable, options: Mapping[str, Any]
 ) -> aiohttp.BaseConnector:
-    """Return the connector for a service, by address or through a door."""
+    """Return the connector for a service, either direct or through a door."""
     if door is not None:
         return TunnelConnector(door, traffic, **options)
     return aiohttp.TCPConnector(
@@ -327,7 +328,8 @@ async def _read(
     exchange: Exchange, answer: aiohttp.ClientResponse, body: bytearray
 ) -> Fault | None:
     """Read the body, up to its cap."""
-    # The header saves reading; it may be absent or wrong, so the bytes are counted as well.
+    # Content-Length can save reading the body; it may be absent or wrong, so the bytes are counted
+    # as well.
     if (answer.content_length or 0) > exchange.limits.most_body:
         return large_body(exchange)
     async for data in answer.content.iter_any():

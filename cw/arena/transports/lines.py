@@ -1,4 +1,4 @@
-"""A bot's incoming bytes, without I/O: split into lines, or kept as head and tail."""
+"""Buffers for a bot's output, without I/O: split into lines, or retained as head and tail."""
 
 from __future__ import annotations
 

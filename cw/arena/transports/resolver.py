@@ -1,4 +1,4 @@
-"""Resolves names where not every address is allowed, without revealing internal names."""
+"""A name resolver that returns only allowed addresses and does not reveal internal names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cw.arena.transports.sockets import Reachable
 REFUSED_AFTER: Final = 2.0
 """Seconds after which a name without an allowed address is refused, however early that is known.
 
-Otherwise the delay would reveal whether a name exists in this machine's network.
+Otherwise the delay would reveal whether a name exists in this host's network.
 """
 
 NOT_HERE: Final = "the name has no address that bots may use here"

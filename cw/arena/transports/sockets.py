@@ -1,4 +1,4 @@
-"""The sockets to bots that are web services: allowed addresses, and counted traffic."""
+"""Sockets to bots that are web services: allowed addresses, and counted traffic."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def bound_unix(path: Path) -> socket.socket:
 
 
 class Forbidden(OSError):
-    """An address that this machine does not connect to."""
+    """Raised for an address that this host must not connect to."""
 
     def __init__(self, address: str) -> None:
         """Create the error for an address."""
@@ -55,23 +55,23 @@ class Forbidden(OSError):
 
 @dataclass(slots=True)
 class Traffic:
-    """How many bytes arrived over its sockets."""
+    """Counts the bytes that arrived over its sockets."""
 
     received: int = 0
 
 
 class CountingSocket(socket.socket):
-    """A socket that counts what it receives and acknowledges it at once.
+    """A socket that counts what it receives and acknowledges it immediately.
 
-    Many small servers send the head and the body of an answer separately, and hold the body back
-    until the head is acknowledged; kernels delay that by 40 ms on a kept connection. Linux can be
-    told not to, again after every transfer.
+    Many small servers send the head and the body of a response separately, and hold the body back
+    until the head is acknowledged; kernels delay that by 40 ms on a reused connection. Linux can be
+    asked not to, again after every transfer.
     """
 
     traffic: Traffic
 
     def send(self, data: ReadableBuffer, flags: int = 0, /) -> int:
-        """Send, and prepare to acknowledge the answer at once."""
+        """Send, and prepare to acknowledge the response immediately."""
         sent = super().send(data, flags)
         self._acknowledge_soon()
         return sent
@@ -101,21 +101,21 @@ class CountingSocket(socket.socket):
 
 
 class Reachable(NamedTuple):
-    """Which addresses bots may have."""
+    """The addresses that bots may have."""
 
     private: bool = True
     """Whether loopback and private addresses are allowed."""
     networks: tuple[IPv4Network | IPv6Network, ...] = ()
     """Networks whose addresses are allowed regardless of `private`."""
     https: bool = False
-    """Whether only `https://` services are asked."""
+    """Whether only `https://` services are allowed."""
 
     def takes(self, url: str) -> bool:
-        """Return whether the scheme of an address is allowed."""
+        """Return whether the scheme of a URL is allowed."""
         return not self.https or url.startswith("https://")
 
     def includes(self, address: str) -> bool:
-        """Return whether a bot may be at an address."""
+        """Return whether a bot may have an IP address."""
         if self.private or is_public(address):
             return True
         return any(ip_address(address.partition("%")[0]) in network for network in self.networks)

@@ -33,14 +33,14 @@ class Answer:
 
 
 class StdioBot(Program):
-    """A program that speaks lines: `send` and `receive`, or `exchange` one for another.
+    """A program that speaks lines: with `send` and `receive`, or with `exchange` for one each.
 
-    Its lines stay in order and are held until they are taken; when more than `line_cap` bytes wait,
-    reading stops, and the program's writes block. `flood_cap` bounds the bytes that may arrive
-    between two requests before the bot is ended.
+    Its lines stay in order and are buffered until they are taken; when more than `line_cap` bytes
+    wait, reading stops, and the program's writes block. `flood_cap` bounds the bytes that may
+    arrive between two requests before the bot is ended.
 
-    Nothing raises for what a bot does: each method returns a Fault instead. Once `gone` is a fault,
-    the bot is asked nothing more, and returns that fault after the last lines it wrote.
+    No method raises for what a bot does: each returns a Fault instead. Once `gone` is a fault, the
+    bot is asked nothing more, and returns that fault after the last lines it wrote.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class StdioBot(Program):
 
     @property
     def gone(self) -> Fault | None:
-        """Why the bot can do nothing more, or None if it can, as far as is known yet."""
+        """Why the bot cannot continue, as far as is known yet; None if it can."""
         if self._flooded:
             detail = f"it wrote more than {self.flood_cap} bytes without an answer, and was stopped"
             return Fault("oversize", detail)
@@ -71,8 +71,8 @@ class StdioBot(Program):
     async def send(self, line: bytes, seconds: float) -> Fault | None:
         """Write a line, given without its end; return None once all of it is in the bot's pipe.
 
-        The fault `timeout` if the bot did not take it in within `seconds`. The rest of the line is
-        then sent before anything else: until that is done, no further line is sent.
+        Returns the fault `timeout` if the bot did not accept it within `seconds`. The rest of the
+        line is then sent before anything else: until that is done, no further line is sent.
         """
         until = self._loop.time() + seconds
         if not await self._drain(until):
@@ -91,9 +91,9 @@ class StdioBot(Program):
     async def receive(self, seconds: float) -> Answer | Fault:
         """Take the oldest line not yet taken, whenever it arrived; wait up to `seconds` for one.
 
-        Bytes in the pipe when the time is up still count, so 0 seconds is a poll. Kinds: `timeout`;
-        `oversize` for a line above the cap, after which receiving may go on; and whatever made the
-        bot `gone`. To learn how it ended may take 0.5 s more, once.
+        Bytes in the pipe when the time is up still count, so 0 seconds is a poll. Kinds of faults:
+        `timeout`; `oversize` for a line above the cap, after which receiving may go on; and
+        whatever made the bot `gone`. Determining how it ended may take another 0.5 s, once.
         """
         until = self._loop.time() + seconds
         while (answer := self._take()) is None:
@@ -109,12 +109,12 @@ class StdioBot(Program):
         return answer
 
     async def exchange(self, line: bytes, seconds: float) -> Answer | Fault:
-        """Send a line; return the first line that begins after it was sent.
+        """Send a line; return the first line that starts after it was sent.
 
         Lines that arrived earlier are dropped and counted in `unasked`; so are second and late
         answers, when the next request is sent. A late answer that arrives after the next request
-        cannot be told from the answer to it: where answers carry a nonce, use `send` and `receive`
-        instead.
+        cannot be distinguished from the answer to it: if answers carry a nonce, use `send` and
+        `receive` instead.
         """
         until = self._loop.time() + seconds
         await self._discard()
@@ -122,7 +122,7 @@ class StdioBot(Program):
         return fault or await self.receive(until - self._loop.time())
 
     def ignore_output(self) -> HeadAndTail:
-        """Read no more lines: all further output goes to the head and tail returned."""
+        """Stop reading lines: all further output is recorded in the returned head and tail."""
         if self._log is None:
             self._log = HeadAndTail(STDERR_BYTES)
             self._lines.discard()
@@ -130,7 +130,7 @@ class StdioBot(Program):
         return self._log
 
     def keep_output(self) -> None:
-        """Read no more lines: keep the program's output with its standard error, in order."""
+        """Stop reading lines: record further output with the program's standard error, in order."""
         while (line := self._lines.take()) is not None:
             self.stderr.feed((line.start if isinstance(line, TooLong) else line.text) + b"\n")
         rest = self._lines.rest(self._loop.time())
@@ -139,7 +139,7 @@ class StdioBot(Program):
         self._resume()
 
     def resume_writing(self) -> None:
-        """Record that all of a request is in the pipe."""
+        """Record that the whole request is in the pipe."""
         self._drained = self._loop.time()
         self._change.set()
 
@@ -190,7 +190,7 @@ class StdioBot(Program):
         return Answer(rest.text, rest.time - self._requested, complete=False)
 
     async def _why_gone(self) -> Fault | None:
-        """Return the reason, with the exit code if it becomes known in a moment."""
+        """Return the reason, with the exit code if it becomes known soon."""
         if self.gone is not None:
             await self._settle()
         return self.gone

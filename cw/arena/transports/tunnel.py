@@ -21,7 +21,7 @@ OPEN: Final = b"+"
 class TunnelConnector(aiohttp.BaseConnector):
     """Connects to the ports of a service through the Unix socket of its forwarder.
 
-    Only the port of an address counts.
+    Only the port of a URL matters.
     """
 
     def __init__(self, door: Path, traffic: Traffic, **options: Any) -> None:
@@ -42,7 +42,7 @@ class TunnelConnector(aiohttp.BaseConnector):
 
 
 async def reach(door: Path, port: int, traffic: Traffic) -> CountingSocket:
-    """Return a connection to a port behind a door; raise OSError if nobody listens there."""
+    """Return a connection to a port behind a door; raise OSError if nothing is listening there."""
     loop = asyncio.get_running_loop()
     connection = CountingSocket(UNIX, socket.SOCK_STREAM)
     connection.traffic = Traffic()

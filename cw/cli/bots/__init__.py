@@ -37,7 +37,7 @@ def refuse_unknown(name: str) -> None:
 
 
 class Listing(LazyGroup):
-    """A group that runs `list` without arguments, and for the name of a game."""
+    """A group that runs `list` if called without arguments or with the name of a game."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Insert `list` unless a subcommand is named."""

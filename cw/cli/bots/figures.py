@@ -1,4 +1,4 @@
-"""`cw bots --measure`: the strength of the built-in strategies."""
+"""`cw bots --measure`: measures the strength of the built-in strategies."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def print_figures(
     *,
     as_json: bool,
 ) -> None:
-    """Measure pairs, by default those of `ladder`, and print their figures."""
+    """Measure pairs, by default those of `ladder`, and print their statistics."""
     matchups = list(pairs) or ladder(list(load_strategies(game)))
     for name in chain.from_iterable(matchups):
         load_strategy(game, name)
@@ -35,7 +35,7 @@ def print_figures(
 
 
 def show(figures: Iterable[Strength], as_json: bool) -> None:
-    """Print the figures of each pair as soon as they are known: Markdown rows or JSON lines."""
+    """Print each pair's statistics as soon as they are known: as Markdown rows or JSON lines."""
     if not as_json:
         click.echo(HEADINGS)
         click.echo("|---|---|--:|--:|---|--:|--:|")
@@ -44,7 +44,7 @@ def show(figures: Iterable[Strength], as_json: bool) -> None:
 
 
 def line(figure: Strength) -> str:
-    """Return a pair's row of the table."""
+    """Return a pair's row of the Markdown table."""
     low, high = figure.interval
     return (
         f"| {figure.strategy} | {figure.opponent} | {figure.games} | {figure.win_rate:.1%}"

@@ -1,4 +1,4 @@
-"""`cw bots join`: a built-in strategy as a client of any Circuit Wars server."""
+"""`cw bots join`: runs a built-in strategy as a client of any Circuit Wars server."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from cw.matches.run import strategy_for
 
 GAME = "circuit-wars"
 ANSWER_TIME = 10.0
-"""Seconds to wait for an answer of the server."""
+"""Seconds to wait for a response of the server."""
 
 LONGEST_ANSWER = 1 << 20
-"""Most bytes read of an answer."""
+"""Maximum bytes read from a response."""
 
 ALONE = 101
 """The status code of a game with one registered team."""
@@ -33,18 +33,18 @@ FORFEIT = 400
 """The first status code of a game ended by a fault."""
 
 LOOKING = 1.0
-"""Seconds between two checks for a free seat."""
+"""Seconds between two attempts to get a free seat."""
 
 GAME_STARTED = 3
-"""The error code of a registration when no seat is free."""
+"""The error code of a registration attempt when no seat is free."""
 
 
 class Answer(NamedTuple):
-    """The answer of a server."""
+    """A response of a server."""
 
     document: dict[str, Any]
     tag: str | None
-    """The ETag of the status at that moment, if there was one."""
+    """The ETag of the response, or None if it has none."""
 
 
 class Seat(NamedTuple):
@@ -56,16 +56,16 @@ class Seat(NamedTuple):
 
 
 class Server:
-    """The routes of a Circuit Wars server, or of one of its rooms."""
+    """A client for the routes of a Circuit Wars server, or of one of its rooms."""
 
     def __init__(self, address: str) -> None:
-        """Use the server at a base address."""
+        """Use the server at a base URL."""
         self.address = address.rstrip("/")
         self._session = requests.Session()
         self._session.trust_env = False
 
     def ask(self, path: str, **query: str) -> Answer:
-        """Return the JSON answer of a route; raise Failure if there is none."""
+        """Return a route's JSON response; raise Failure if there is none."""
         try:
             with self._session.get(
                 f"{self.address}/{path}", params=query, timeout=ANSWER_TIME, stream=True
@@ -172,7 +172,7 @@ def play(
         if not isinstance(code, int):
             raise Failure(f"{server.address} has no status code in its status")
         waits = code == ALONE and seat.tag in (None, tag)
-        # An error means that a game is in progress, and that this team is not in it.
+        # An error means that a game is in progress in which this team does not play.
         if "error" in status or (code < STARTED and not waits):
             if has_moved:
                 raise Failure(f"{server.address} has ended this game: join again")
@@ -182,13 +182,13 @@ def play(
 
 
 def leave(server: Server, seat: Seat) -> None:
-    """Give the seat back if nobody else has joined since."""
+    """Give the seat back unless another team has joined since."""
     if seat.player == 1 and seat.tag is not None:
         server.ask("restart", seen=seat.tag)
 
 
 def position(status: dict[str, Any], player: int) -> State:
-    """Return the position in a status document; raise Failure if there is none."""
+    """Return the position in a status response; raise Failure if it has none."""
     try:
         squares = tuple(tuple(int(square) for square in row) for row in status["board"])
         scores = (int(status["score_1"]), int(status["score_2"]))
@@ -199,7 +199,7 @@ def position(status: dict[str, Any], player: int) -> State:
 
 
 def ending(status: dict[str, Any], player: int) -> str:
-    """Return whether a player won, and how."""
+    """Return whether a player won or lost, and how."""
     code = status["status_code"]
     came = "won" if winner(code) == player else "lost"
     if code >= FORFEIT:

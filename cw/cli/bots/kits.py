@@ -1,4 +1,4 @@
-"""`cw bots kits`: the bot kits, and which of their tools this machine has."""
+"""`cw bots kits`: lists the bot kits, and which of their tools are installed on this host."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def kits(as_json: bool) -> None:
 
 
 def described(language: Language) -> dict[str, Json]:
-    """Return a language as JSON."""
+    """Return a language's commands and missing tools as JSON."""
     missing = language.missing()
     return {
         "installed": not missing,

@@ -1,4 +1,4 @@
-"""`cw bots list`, also without the word: the built-in strategies."""
+"""`cw bots list`, the default of `cw bots`: lists the built-in strategies."""
 
 from __future__ import annotations
 

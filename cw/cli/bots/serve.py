@@ -1,4 +1,4 @@
-"""`cw bots serve`: a built-in strategy as a separate bot."""
+"""`cw bots serve`: runs a built-in strategy as a separate bot."""
 
 from __future__ import annotations
 

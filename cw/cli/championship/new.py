@@ -1,4 +1,4 @@
-"""`cw championship new`: example teams."""
+"""`cw championship new`: creates example teams."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def make_example(game: str, place: Path, number: int) -> str:
 
 
 def languages(game: str) -> list[str]:
-    """Return the languages of a game's kits whose programs run here without a build.
+    """Return the languages of a game's kits that are installed here and need no build step.
 
     Raises UsageError if there is none.
     """
@@ -81,7 +81,7 @@ def languages(game: str) -> list[str]:
 
 
 def example(source: str, number: int) -> str:
-    """Return the client of an example team: every second one takes the best capture it sees."""
+    """Return an example team's client; every second one plays the best capture it finds."""
     if number % 2:
         return source
     dull = "    return random.choice(board.free_borders())\n"

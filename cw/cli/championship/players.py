@@ -1,4 +1,4 @@
-"""The players of a championship: processes of this machine, or the workers of a hub."""
+"""Who plays a championship's matches: local processes, or the workers of a hub."""
 
 from __future__ import annotations
 
@@ -20,26 +20,29 @@ from cw.games.registry import load_protocol
 from cw.matches.spec import SandboxPolicy
 
 GROUP: Final = "cw.players"
-"""The group of entry points that name a context manager: given how many matches may be played at
-once, or None, it gives a NewPlayers."""
+"""The entry point group of context managers that yield a NewPlayers.
+
+Their argument is the maximum number of concurrent matches, or None.
+"""
 
 Say: TypeAlias = Callable[[str], None]
 
 
 class NewPlayers(Protocol):
-    """Makes the players that the options of a command choose."""
+    """Creates the players that a command's options select."""
 
     def __call__(self, journal: Journal, teams: Sequence[Team], say: Say, /) -> Players:
-        """Return the players for a championship; `say` prints a line for people."""
+        """Return the players for a championship; `say` prints a line for the user."""
 
 
 @contextmanager
 def chosen_players(
     jobs: int | None, sandbox: SandboxPolicy, *, queued: bool
 ) -> Iterator[NewPlayers]:
-    """Yield what makes the players: processes of this machine, or the workers of a hub.
+    """Yield a factory of players: local processes, or the workers of a hub.
 
-    Raises UsageError if the hub is not installed, or would run programs outside a sandbox.
+    Raises UsageError if the hub is not installed, or if the sandbox is switched off for a hub,
+    whose workers always run programs in one.
     """
     if not queued:
         yield partial(own_processes, jobs)
@@ -58,14 +61,14 @@ def chosen_players(
 def own_processes(
     jobs: int | None, journal: Journal, _teams: Sequence[Team], _say: Say
 ) -> OwnProcesses:
-    """Return processes of this machine; by default, each match gets two cores."""
+    """Return local processes; by default, they play one match for every two cores."""
     settings = journal.settings
     wanted = jobs or max(1, cores() // 2)
     return OwnProcesses(lanes_of(settings.game, settings.sandbox, wanted))
 
 
 def warn_unprotected(game: str, sandbox: SandboxPolicy, teams: Sequence[Team]) -> None:
-    """Warn of what programs of teams may do on this machine without a sandbox.
+    """Warn of what teams' programs can do on this host without a sandbox.
 
     Raises UsageError if bubblewrap is required and missing.
     """
@@ -77,7 +80,7 @@ def warn_unprotected(game: str, sandbox: SandboxPolicy, teams: Sequence[Team]) -
 
 
 def unprotected(game: str, problem: str) -> str:
-    """Return a warning of what programs may do on this machine without a sandbox."""
+    """Return a warning of what programs can do on this host without a sandbox."""
     clients = (
         "one match at a time on port 5000, and nobody's identity is enforced; "
         if "client" in load_protocol(game).transports

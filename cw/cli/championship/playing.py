@@ -1,4 +1,4 @@
-"""A championship while it is played: on the terminal, on its page, in its report."""
+"""Plays a championship, with progress in the terminal, on its page and in its report."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ from cw.server.wsgi import listen, serving
 from cw.web.championship import championship_app
 
 LINGER: Final = 3.0
-"""Seconds that the page stays for browsers to show the end, if nobody is at the terminal."""
+"""Seconds to keep serving the page for browsers to show the end, if there is no terminal."""
 
 STEADY: Final = 1.0
-"""Seconds between two reports while matches are played."""
+"""Minimum seconds between two updates of the report while matches are played."""
 
 
 def play(
     out: Path, port: int | None, new_players: NewPlayers, *, with_handouts: bool = False
 ) -> None:
-    """Play what is left; write the report and, if requested, a handout for each team."""
+    """Play the remaining matches; write the report and, if requested, a handout for each team."""
     settings = settings_of(out)
     teams, console = chosen_teams(settings), Console(stderr=True)
     with served(out, port, console) as address:
@@ -60,7 +60,7 @@ def played(
     new_players: NewPlayers,
     console: Console,
 ) -> Runner:
-    """Play what is left, and save the results."""
+    """Play the remaining matches, and save the results."""
     with resumable(out), opened(out, settings) as journal:
         players = new_players(journal, teams, console.print)
         with showing(console, journal) as show:
@@ -72,7 +72,7 @@ def played(
 
 @contextmanager
 def resumable(out: Path) -> Iterator[None]:
-    """Add how to continue to a Failure of this machine: a full disk, or no more processes."""
+    """Add to a Failure of this host, such as a full disk, how to continue the championship."""
     try:
         yield
     except Failure as error:
@@ -105,7 +105,7 @@ def conclude(out: Path, runner: Runner) -> bool:
 
 @contextmanager
 def served(out: Path, port: int | None, console: Console) -> Iterator[str | None]:
-    """Serve the page of the championship, if requested; yield its address, or None."""
+    """Serve the championship's page, if requested; yield its URL, or None."""
     if port is None:
         yield None
         return
@@ -116,7 +116,7 @@ def served(out: Path, port: int | None, console: Console) -> Iterator[str | None
 
 
 def linger(address: str) -> None:
-    """Keep a page until a key is pressed; without a terminal, until browsers have seen the end."""
+    """Keep serving the page until a key is pressed or, without a terminal, for LINGER seconds."""
     if sys.stdin.isatty() and sys.stdout.isatty():
         click.pause(f"The page stays at {address} until you press a key.")
     else:
@@ -129,7 +129,7 @@ async def session(
     players: Players,
     show: Callable[[Progress], None],
 ) -> Runner:
-    """Play until nothing is left or somebody stops it, and keep the report up to date."""
+    """Play until no match is left or the user stops it, and keep the report up to date."""
     async with reporting(journal) as report:
 
         def watch(progress: Progress) -> None:
@@ -144,7 +144,7 @@ async def session(
 
 @asynccontextmanager
 async def reporting(journal: Journal) -> AsyncIterator[Callable[[Progress], None]]:
-    """Yield a callback for news; write the report in a thread soon after, but not all the time."""
+    """Yield a progress callback that has a thread rewrite the report soon after, rate-limited."""
     stale, latest = asyncio.Event(), [Progress()]
 
     def note(progress: Progress) -> None:
@@ -167,7 +167,7 @@ async def reporting(journal: Journal) -> AsyncIterator[Callable[[Progress], None
 
 
 async def interruptible(runner: Runner) -> None:
-    """Run; the first Ctrl-C finishes the matches in flight, the second one drops them."""
+    """Run; the first Ctrl-C lets the matches in progress finish, the second one cancels them."""
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
 
     def interrupted() -> None:
@@ -183,7 +183,7 @@ async def interruptible(runner: Runner) -> None:
 
 @contextmanager
 def showing(console: Console, journal: Journal) -> Iterator[Callable[[Progress], None]]:
-    """Yield a callback that shows the progress."""
+    """Yield a callback that shows the progress in the terminal."""
     with Live(console=console, auto_refresh=False, transient=True) as live:
 
         def show(progress: Progress) -> None:
@@ -193,7 +193,7 @@ def showing(console: Console, journal: Journal) -> Iterator[Callable[[Progress],
 
 
 def picture(progress: Progress, journal: Journal) -> Group:
-    """Draw the progress."""
+    """Render the progress for the terminal."""
     left = progress.seconds_left
     clock = f", {in_words(left)} left" if left else ""
     head = Text(

@@ -1,4 +1,4 @@
-"""The ranking of all teams in a terminal."""
+"""The ranking of all teams, as a table for the terminal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cw.errors import visible
 NUMBERS: Final = ("won", "drawn", "lost", "score", "ratio", "faults")
 NOTHING: Final = ("", "0")
 WITHOUT_A_TERMINAL: Final = 120
-"""Characters per line in a file or a pipe."""
+"""Line width in characters if the output is a file or a pipe."""
 
 
 def print_ranking(page: Mapping[str, Any]) -> None:
@@ -35,7 +35,7 @@ def print_ranking(page: Mapping[str, Any]) -> None:
 
 
 def ranking_table(rows: list[dict[str, Any]]) -> Table:
-    """Draw the ranking without its empty columns."""
+    """Return the ranking as a table without empty columns."""
     cells = [row_cells(row) for row in rows]
     columns = [name for name in cells[0] if any(cell[name] not in NOTHING for cell in cells)]
     table = Table(box=None, pad_edge=False)
@@ -52,7 +52,7 @@ def ranking_table(rows: list[dict[str, Any]]) -> Table:
 
 
 def row_cells(row: Mapping[str, Any]) -> dict[str, str]:
-    """Return the cells of a row, by column."""
+    """Return a team's cells, by column."""
     return {
         "rank": f"{row['rank']}.",
         "team": row["name"],

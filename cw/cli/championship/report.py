@@ -42,13 +42,13 @@ def hand_out(journal: Journal) -> None:
 
 
 def keep_report(journal: Journal, progress: Progress) -> list[Path]:
-    """Write the report of the finished matches, and the pages of their replays."""
+    """Write the report of the finished matches, and their replay pages."""
     return write_all(journal.folder, snapshot(journal), journal.settings, progress)
 
 
 def write_all(
     out: Path, played: Played, settings: ChampionshipSettings, progress: Progress
 ) -> list[Path]:
-    """Write everything in the folder of a report; return the files of the report."""
+    """Write the report and its replay pages; return the files of the report."""
     write_replay_pages(out, out / REPORT)
     return write_report(out / REPORT, played, settings, progress)

@@ -1,4 +1,4 @@
-"""`cw championship run`: a championship from its beginning."""
+"""`cw championship run`: plays a championship from its first match."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LEAVE_OUT: Final = "; fix them, or leave them out with --skip-broken"
 AS_THEY_ARE: Final = ", or let them play as they are with --no-validate"
 
 NewSettings: TypeAlias = Callable[[Sequence[Team], Mapping[str, str]], ChampionshipSettings]
-"""Makes settings from the teams that play, and from those left out: by id, with the reason."""
+"""Creates settings from the teams that play and, by id, the reasons why others are left out."""
 
 
 @click.command("run")
@@ -194,9 +194,9 @@ def check_same(out: Path, entrants: Entrants, settings_for: NewSettings) -> None
 def tried(
     entrants: Entrants, place: Path, settings_for: NewSettings, jobs: int | None
 ) -> dict[str, str]:
-    """Have each team play a match of the championship; return the problems of teams, by id.
+    """Play a trial match with each team; return the problems found, by team id.
 
-    Raises UsageError if the championship is invalid whatever its teams do.
+    Raises UsageError if the championship itself is invalid.
     """
     settings = settings_for(entrants.fit, {})
     if not entrants.unfit:
@@ -209,7 +209,7 @@ def tried(
 
 
 def unfit(entrants: Entrants) -> dict[str, str]:
-    """Return the problems of the unfit teams, by id."""
+    """Return the problems of the unfit teams, by team id."""
     return {team.id: team.problem for team in entrants.unfit}
 
 

@@ -1,4 +1,4 @@
-"""`cw championship table`: the tables of recorded matches."""
+"""`cw championship table`: prints the tables of recorded matches."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Tables:
 
     @staticmethod
     def of(matches: Sequence[RecordedMatch]) -> Tables:
-        """Compute the tables, without tie-break matches."""
+        """Compute the tables without tie-break matches; the seat advantage includes them."""
         groups: dict[str, list[Result]] = defaultdict(list)
         stages: dict[str, list[Result]] = defaultdict(list)
         for match in matches:
@@ -82,7 +82,7 @@ class Tables:
         return document | {"seats": self.seats and seats_to_json(self.seats)}
 
     def show(self, console: Console) -> None:
-        """Print the tables for people."""
+        """Print the tables as text."""
         for name, rows in self.groups.items():
             console.print(as_table(f"Group {name}", rows))
         for name, rows in self.stages.items():
@@ -107,7 +107,7 @@ def row_to_json(row: TableRow) -> Json:
 
 
 def figures_to_json(rows: Sequence[TableRow]) -> Json:
-    """Return, by team, figures on how far a table may be trusted."""
+    """Return statistics, by team, that show how far a table can be trusted."""
     return {
         row.team: {
             "score_ratio": float(row.record.ratio),
@@ -135,7 +135,7 @@ def noise_to_next(rows: Sequence[TableRow]) -> list[bool | None]:
 
 
 def as_table(title: str, rows: Sequence[TableRow]) -> Table:
-    """Draw a table; names are plain text, whatever characters they contain."""
+    """Render a table; names are plain text, whatever characters they contain."""
     drawn = Table(title=Text(title), title_justify="left")
     drawn.add_column("", justify="right")
     drawn.add_column("team", overflow="fold")
@@ -148,7 +148,7 @@ def as_table(title: str, rows: Sequence[TableRow]) -> Table:
 
 
 def cells(row: TableRow) -> list[str]:
-    """Return the cells of a table's row."""
+    """Return the cells of a table row."""
     record, interval = row.record, row.record.interval
     return [
         str(row.rank),

@@ -1,4 +1,4 @@
-"""`cw championship validate`: the teams before they play."""
+"""`cw championship validate`: checks the teams before they play."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ def validate_command(
 def problems_of(
     teams: Sequence[Team | UnfitTeam], trial: Trial, jobs: int | None
 ) -> dict[str, str]:
-    """Try teams and show the progress; return the problems of teams, by id.
+    """Try teams and show the progress; return the problems found, by team id.
 
-    Built-in strategies are not tried: some do on purpose what costs a turn.
+    Built-in strategies are not tried: some deliberately do what costs them a turn.
     """
     problems = {team.id: team.problem for team in teams if isinstance(team, UnfitTeam)}
     known = load_strategies(trial.game)
@@ -93,7 +93,7 @@ def progress(tried: Tried) -> str:
 
 
 def counted(teams: int) -> str:
-    """Return a number of teams in words."""
+    """Return a number of teams with its noun: `1 team`, `2 teams`."""
     return "1 team" if teams == 1 else f"{teams} teams"
 
 

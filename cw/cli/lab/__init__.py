@@ -1,1 +1,1 @@
-"""The commands of the lab: comparing two bots, and tuning one."""
+"""The commands of the lab: they compare two bots, tune one, and run a local league."""

@@ -1,4 +1,4 @@
-"""`cw compare`: whether a bot is stronger than another one, from as few matches as possible."""
+"""`cw compare`: tests whether a bot is stronger than another, with as few matches as possible."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def compare_command(
         try:
             comparison = played(contest, journal, asked.jobs, verbose=asked.verbose)
         except (KeyboardInterrupt, SystemExit):
-            # After an interruption, too, print the result so far.
+            # Print the result so far even when interrupted.
             show(contest.now(journal), journal_file, first, as_json=as_json)
             raise
     show(comparison, journal_file, first, as_json=as_json)
@@ -68,7 +68,7 @@ def compare_command(
 
 
 def show(comparison: Comparison, file: Path, seed: int, *, as_json: bool) -> None:
-    """Print a comparison, and the file of its matches."""
+    """Print a comparison, and the file that stores its matches."""
     with while_read():
         if as_json:
             click.echo(json.dumps({**document(comparison), "seed": seed, "file": str(file)}))
@@ -89,7 +89,7 @@ def played(contest: Contest, journal: Journal, jobs: int, *, verbose: bool) -> C
 
 
 def fresh_file(game: str, seed: int) -> Path:
-    """Return a new file, as another comparison with this seed must not be resumed."""
+    """Return an unused file: another comparison with this seed must not be resumed."""
     number, file = 1, FOLDER / f"{game}-{seed}.jsonl"
     while file.exists():
         number += 1

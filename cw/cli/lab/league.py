@@ -1,4 +1,4 @@
-"""`cw league`: a league of the bots of a folder and their earlier versions."""
+"""`cw league`: plays a league between the bots of a folder and their earlier versions."""
 
 from __future__ import annotations
 
@@ -118,9 +118,10 @@ def league_command(
 
 
 def chosen(folder: Path, wishes: dict[str, Any], isolation: Isolation) -> League:
-    """Return the league of a folder: as it was begun, otherwise as the options say.
+    """Return the league of a folder: with its stored settings or, if new, those of the options.
 
-    Raises UsageError if there is no folder or no game, and for options that differ from the league.
+    Raises UsageError if the folder or the game is missing, and for options that differ from the
+    stored settings.
     """
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder}: create it, and put a bot or more into it")
@@ -142,7 +143,7 @@ def enough(field: Field, league: League) -> None:
 
 @contextmanager
 def served(planner: Planner, port: int | None) -> Iterator[Watch]:
-    """Serve the page of a league, if requested; yield the callback for new standings."""
+    """Serve the league's page, if requested; yield the callback for new standings."""
     if port is None:
         yield lambda _: None
         return
@@ -167,7 +168,7 @@ def played(planner: Planner, jobs: int, matches: int | None, page: Watch, *, ver
 
 
 def show(standing: LeagueStandings, *, as_json: bool) -> None:
-    """Print a league."""
+    """Print the standings of a league."""
     with while_read():
         if as_json:
             click.echo(json.dumps(document(standing)))

@@ -1,4 +1,4 @@
-"""How `cw league` shows a league: a table of its versions, and one of their meetings."""
+"""Terminal output of `cw league`: the table of its versions, and the cross table."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from cw.lab.league import LeagueStandings, Place
 
 HEADINGS: Final = ("rating", "95 %", "matches", "faults", "since")
 MOST_CROSSED: Final = 8
-"""Most versions in the cross table: more do not fit side by side."""
+"""Maximum versions in the cross table: more do not fit next to each other."""
 
 
 def print_league(standing: LeagueStandings) -> None:
-    """Print a league."""
+    """Print the tables of a league."""
     console = Console(highlight=False)
-    # Printed by click, as rich would end the command if nobody reads on.
+    # Printed with click: rich would end the command once the reader closes the pipe.
     with console.capture() as text:
         console.print(Text(f"{counted(standing.matches, 'match')}\n"))
         console.print(versions(standing))
@@ -47,7 +47,7 @@ def versions(standing: LeagueStandings) -> Table:
 
 
 def cells(place: Place) -> list[str]:
-    """Return the row of a version."""
+    """Return the table row of a version."""
     return [
         place.name,
         f"{place.rating.mu:.0f}",
@@ -72,6 +72,6 @@ def meetings(standing: LeagueStandings) -> Table:
 
 
 def scored(standing: LeagueStandings, name: str, other: str) -> str:
-    """Return the score of a version against another one: `62% 13`; "" if they never met."""
+    """Return a version's score against another one, as in `62% 13`; "" if they never met."""
     score, matches = standing.cross.get((name, other), (0.0, 0))
     return f"{score / matches:.0%} {matches}" if matches else ""

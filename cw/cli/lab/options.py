@@ -99,7 +99,7 @@ EXPERIMENT: Final = (
     SANDBOX,
     VERBOSE,
 )
-"""What is tested, for how long, and how its matches are played."""
+"""The options for what is tested, for how long, and how its matches are played."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,13 +129,13 @@ class Asked:
             raise UsageError(str(error)) from None
 
     def line_up(self, game: str, bots: Sequence[str]) -> LineUp:
-        """Return two bots and those on the other seats; raise UsageError as `read_line_up` does."""
+        """Return the line-up of two bots and any others; raise UsageError like `read_line_up`."""
         options = dict(map(read_option, self.options))
         line_up = read_line_up(game, (*bots, *self.among), self.players, self.settings, options)
         return replace(line_up, isolation=Isolation(self.sandbox))
 
     def first_seed(self, file: Path | None) -> int:
-        """Return the given seed, or that of the file that is resumed, or a random one."""
+        """Return the given seed, otherwise that of the resumed file, otherwise a random one."""
         if self.seed is not None:
             return self.seed
         known = read_head(file).get("seed") if file else None
@@ -149,7 +149,7 @@ class Asked:
 
 
 def experiment(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options of an experiment to a command, which gets their values as `asked`."""
+    """Add the options of an experiment to a command, which receives their values as `asked`."""
 
     @wraps(command)
     def collected(**options: Any) -> None:
@@ -160,16 +160,16 @@ def experiment(command: Callable[..., None]) -> Callable[..., None]:
 
 
 class FailedExperiment(click.ClickException):
-    """A failure, which says nothing about the bots."""
+    """A failed experiment, which says nothing about the bots."""
 
     exit_code = 4
 
 
 class ExperimentCommand(click.Command):
-    """A command whose exit code 1 means that a bot is not stronger; failures have another."""
+    """A command whose exit code 1 means that a bot is not stronger; failures use another code."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command."""
+        """Run the command; failures have the exit code of FailedExperiment."""
         try:
             return super().invoke(ctx)
         except (CapacityError, Failure) as error:

@@ -1,4 +1,4 @@
-"""What the terminal shows while the lab plays: one line that is updated in place."""
+"""The progress display of the lab: one terminal line that is updated in place."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class LabProgress:
-    """A line at the foot of the terminal; elsewhere, lines at doubling intervals."""
+    """A line at the bottom of the terminal; without a terminal, lines at doubling intervals."""
 
     def __init__(
         self,
@@ -28,7 +28,7 @@ class LabProgress:
         announcements: Announcements,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Show nothing yet."""
+        """Create the display without showing it."""
         self._stderr = stderr
         self._announcements = announcements
         self._status = stderr.console.status("starting the bots")
@@ -36,7 +36,7 @@ class LabProgress:
         self._clock = clock
         self._began = clock()
         self._before: int | None = None
-        """Matches that were over before it began."""
+        """Matches that were already over at the start."""
         self._next = 1
 
     def __enter__(self) -> Self:
@@ -64,7 +64,7 @@ class LabProgress:
         self.show(f"{progress(comparison)}{self._left(comparison)}", comparison.scores.pairs)
 
     def league(self, standing: LeagueStandings) -> None:
-        """Show the progress of a league: its table in a terminal, elsewhere the leader."""
+        """Show the progress of a league: in a terminal its table, otherwise the leader."""
         first = standing.places[0]
         count = counted(standing.matches, "match")
         text = f"{count}: {first.name} leads at {first.rating.mu:.0f} ± {first.margin:.0f}"
@@ -78,7 +78,7 @@ class LabProgress:
         self.show(f"{text}{left}", course.steps)
 
     def begin(self, matches: int) -> None:
-        """Record how many matches were over before: they say nothing about the pace."""
+        """Start the time estimate; `matches` that are already over do not count for the pace."""
         self._before, self._began, self._next = matches, self._clock(), 1
 
     def _steps_left(self, course: Course) -> str:

@@ -1,4 +1,4 @@
-"""Runs what a command of the lab plays, shows its progress, and exits when interrupted."""
+"""Runs an experiment for a command of the lab, shows its progress, and exits when interrupted."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ Experiment: TypeAlias = Callable[[Players, LabProgress], Awaitable[T]]
 
 
 def run(experiment: Experiment[T], jobs: int, to_go_on: str, *, verbose: bool) -> T:
-    """Return the result of an experiment; when interrupted, print how to continue, and exit."""
+    """Run an experiment and return its result; when interrupted, print how to continue and exit."""
     stderr = Stderr()
     try:
-        # Inside the `try`: the progress display takes long to load, and may be interrupted too.
+        # Inside the `try`, because the progress display takes long to load and that may be
+        # interrupted too.
         announcements = Announcements(stderr, verbose=verbose)
         with LabProgress(stderr, announcements) as progress:
             return asyncio.run(played(experiment, jobs, progress, announcements))
@@ -36,7 +37,7 @@ def run(experiment: Experiment[T], jobs: int, to_go_on: str, *, verbose: bool) -
 async def played(
     experiment: Experiment[T], jobs: int, progress: LabProgress, announcements: Announcements
 ) -> T:
-    """Return the result of an experiment, and print the warnings of its processes."""
+    """Run an experiment, print the warnings of its processes, and return its result."""
     async with players(jobs, progress.announce) as playing:
         result = await experiment(playing, progress)
     announcements.tell(playing.workers.warnings())

@@ -1,4 +1,4 @@
-"""`cw tune`: finds the numbers with which a bot is strongest."""
+"""`cw tune`: finds the numeric settings with which a bot is strongest."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def tune_command(
 
 
 def read_base(game: str, bot: str, asked: Asked) -> LineUp:
-    """Read the bot twice, and the other players; raise UsageError if it gets no settings."""
+    """Read the line-up of a bot against itself; raise UsageError if it takes no settings."""
     name = read_bots([bot], builtins=load_strategies(game)).bots[0].name
     _, spec = split_name(bot)
     base = asked.line_up(game, (f"{name}={spec}", f"{name}-again={spec}"))
@@ -145,7 +145,7 @@ class Plan:
     folder: Path
 
     def play(self, jobs: int, *, verbose: bool) -> tuple[Course, Comparison | None]:
-        """Play what is left of both; the comparison is None if the result equals the start."""
+        """Play the rest of both; the comparison is None if the result equals the start."""
         with opened(self.folder / STEPS, self.tuning.head) as journal:
 
             async def experiment(
@@ -169,7 +169,7 @@ class Plan:
     async def compared(
         self, course: Course, playing: Players, progress: LabProgress
     ) -> Comparison | None:
-        """Compare the result with the start; None if they are the same."""
+        """Compare the result with the start; return None if they are the same."""
         line_up = self.tuning.between(("tuned", course.result), ("start", course.points[0]))
         tuned, start, *_ = line_up.bots
         if tuned.settings == start.settings:

@@ -16,7 +16,7 @@ EXIT_CODES: Final[Mapping[Decision | None, int]] = {"stronger": 0, "not stronger
 
 def print_comparison(comparison: Comparison) -> None:
     """Print the result of a comparison, and its faults."""
-    # Names and faults of bots may contain anything.
+    # Names and faults of bots may contain any characters.
     click.echo(visible(sentence(comparison)))
     for line in fault_lines(comparison):
         click.echo(visible(f"  {line}"))

@@ -1,1 +1,1 @@
-"""What commands print and show."""
+"""The output of commands: results, tables, messages and progress."""

@@ -1,4 +1,4 @@
-"""What a command prints besides its results, each line once."""
+"""Messages that a command prints in addition to its results, each line once."""
 
 from __future__ import annotations
 
@@ -10,20 +10,21 @@ from cw.arena.sandbox import WALLED
 from cw.cli.output.stderr import Stderr
 
 UNBOUND: Final = "NO BOUND"
-"""Marks a resource without a limit, in the sentence about a program."""
+"""Marks a resource without a limit in the description of a program's isolation."""
 
 ALONE: Final = "it sees "
-"""Begins the part which says that a program gets only some files of its folder."""
+"""Starts the part that says that a program sees only some files of its folder."""
 
 
 class Announcements:
     """Prints how programs are isolated, and other messages, each line once.
 
-    The usual protection is not mentioned, and a weaker one in a few words; `verbose` prints it all.
+    The usual protection is not mentioned, and a weaker one only briefly; `verbose` prints all
+    details.
     """
 
     def __init__(self, stderr: Stderr, *, verbose: bool = False) -> None:
-        """Print nothing yet."""
+        """Start with nothing printed."""
         self._stderr = stderr
         self._verbose = verbose
         self._lines: set[str] = set()
@@ -43,7 +44,7 @@ class Announcements:
 
 
 def in_short(protection: str) -> str:
-    """Return a few words about a protection weaker than the usual one; "" for the usual one.
+    """Return a short text about a protection weaker than the usual one; "" for the usual one.
 
     >>> in_short("bubblewrap: files, processes and network of its own; at most 1 GiB of memory")
     ''
@@ -55,6 +56,6 @@ def in_short(protection: str) -> str:
     for other in others:
         _, mark, free = other.partition(UNBOUND)
         parts += [f"{mark}{free}"] if mark else []
-        # This explains why a file may be missing there.
+        # This part explains why a program may not find a file.
         parts += [other] if other.startswith(ALONE) else []
     return "; ".join([*parts, "-v tells more"]) if parts else ""

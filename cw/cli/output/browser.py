@@ -1,4 +1,4 @@
-"""Watching a match in the browser while it is played."""
+"""Shows a match in the browser while it is played."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the terminal shows while `cw check` tries a bot: which step of how many, and time left."""
+"""The progress display of `cw check`: the current step, the number of steps, and the time left."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cw.matches.check import PROTOCOL, Attempt
 
 
 class CheckProgress:
-    """A line at the foot of the terminal, hidden while anything else is printed."""
+    """A line at the bottom of the terminal, hidden while anything else is printed."""
 
     def __init__(
         self,
@@ -22,14 +22,14 @@ class CheckProgress:
         announcements: Announcements,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Show nothing yet."""
+        """Create the display without showing it."""
         self.total = 0
-        """Steps of the whole check, as far as known."""
+        """Number of steps of the whole check, as far as known."""
         self._announcements = announcements
         self._status = stderr.console.status("")
         self._clock = clock
         self._matches: tuple[int, float] | None = None
-        """The number of the first match among the steps, and when it began."""
+        """The step number of the first match, and its start time."""
 
     def __enter__(self) -> Self:
         """Show the line."""
@@ -42,7 +42,7 @@ class CheckProgress:
 
     @contextmanager
     def hidden(self) -> Iterator[None]:
-        """Remove the line while the block prints, and show it again after."""
+        """Hide the line while the block prints, then show it again."""
         self._status.stop()
         yield
         self._status.start()
@@ -53,7 +53,7 @@ class CheckProgress:
         self._status.update(in_words(attempt, self._left(attempt)))
 
     def _left(self, attempt: Attempt) -> float | None:
-        """Return the estimated seconds left, or None before a match is over."""
+        """Return the estimated seconds left, or None before the first match is over."""
         if attempt.name == PROTOCOL:
             return None
         now = self._clock()
@@ -68,7 +68,7 @@ class CheckProgress:
 
 
 def in_words(attempt: Attempt, left: float | None) -> str:
-    """Return the current step in words; `left` is the estimate for it and the rest, in seconds.
+    """Return the current step as text; `left` is the estimate in seconds, including this step.
 
     >>> in_words(Attempt("plays on a large board", 4, 9), 60.0)
     'step 4 of 9: plays on a large board; about 1:00 left'

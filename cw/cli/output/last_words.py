@@ -1,4 +1,4 @@
-"""The end of a bot's output, for a terminal: without a kit's log, and repetitions shown once."""
+"""The end of a bot's output for a terminal, without kits' logs, and with repetitions counted."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Final, NamedTuple
 from cw.arena.exceptions import last_exception
 
 LONGEST: Final = 2000
-"""Most characters shown of a bot's output."""
+"""Maximum characters shown of a bot's output."""
 
 SEARCHED: Final = 400
-"""Lines at the end that are searched for repetitions."""
+"""Number of lines at the end that are searched for repetitions."""
 
 LOGGED: Final = re.compile(
     r"(?:[A-Z]+ /\S* \d{3}|turns_left \d+: .*|ready as .*) \d+\.\d ms"
@@ -23,7 +23,7 @@ LOGGED: Final = re.compile(
 
 
 class Repeated(NamedTuple):
-    """The repetition at the end of a text: how many lines, and how often."""
+    """A repetition at the end of a text: its number of lines, and how often they occur."""
 
     size: int
     times: int
@@ -67,9 +67,10 @@ def times_at_end(lines: Sequence[str], size: int) -> int:
 
 
 def ending(text: str) -> str:
-    """Return a text, or the part shown of it if it is too long.
+    """Return a text, or an excerpt of its end if it is too long.
 
-    That is the last exception from its beginning, if there is one, otherwise the last whole lines.
+    The excerpt is the last exception from its start, if there is one, otherwise the last whole
+    lines.
     """
     if len(text) <= LONGEST:
         return text
@@ -77,6 +78,6 @@ def ending(text: str) -> str:
     lines = text.split("\n")[raised.at if raised else 0 :]
     half = LONGEST // 2 if raised else 0
     head, tail = "\n".join(lines)[:half], "\n".join(lines)[half:][half - LONGEST :]
-    # Cut at the ends of lines, unless one of them is longer than all that is shown.
+    # Cut at line ends, unless a single line is longer than all that is shown.
     beginning = head.rpartition("\n")[0]
     return "\n".join(filter(None, (beginning, "...", tail.partition("\n")[2] or tail)))

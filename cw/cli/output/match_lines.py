@@ -1,4 +1,4 @@
-"""Many matches as lines of a file: CSV for spreadsheets and data frames, or JSON."""
+"""Writes many matches as lines of a file: CSV for spreadsheets and data frames, or JSON."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ AFTER: Final = ("winner", "winner_seat", "won_by", "reason", "turns")
 
 
 def write_each(file: TextIO, played: Sequence[Played]) -> None:
-    """Write a line for each match: CSV if the name of the file ends in .csv, otherwise JSON."""
+    """Write a line for each match: as CSV if the file name ends in .csv, otherwise as JSON."""
     if file.name.lower().endswith(".csv"):
         seats = range(1, len(played[0].spec.bots) + 1)
         by_seat = [f"{column}_{seat}" for seat in seats for column in BY_SEAT]

@@ -1,4 +1,4 @@
-"""How `cw play` reports matches as they end."""
+"""Reports the matches of `cw play` as they end."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cw.matches.spec import MatchFault
 from cw.matches.verdict import never_played
 
 SHOWN_FAULTS: Final = 20
-"""Most faults reported, similar ones as one; later ones are only counted."""
+"""Maximum faults reported, similar ones as one; further ones are only counted."""
 
 NUMBER: Final = re.compile(r"\d+")
 
@@ -31,10 +31,10 @@ class MatchReports:
         self.expected = expected
         self.as_json = as_json
         self.absent = False
-        """Whether a bot of any match could not be started."""
+        """Whether a bot could not be started in at least one match."""
         self._matches: list[Played] = []
         self._explained: set[str] = set()
-        """Bots whose faults have been explained; those of further matches are only counted."""
+        """Names of bots whose faults were explained; faults in later matches are only counted."""
 
     def match(self, played: Played) -> None:
         """Report a match."""
@@ -50,14 +50,14 @@ class MatchReports:
             self.stderr.say(line, "dim", soft_wrap=True)
 
     def explain(self, played: Played) -> None:
-        """Explain the faults of bots that had none before."""
+        """Explain the faults of a match if a bot is at fault for the first time."""
         faulty = {played.spec.bots[fault.bot].name for fault in played.result.faults}
         if faulty - self._explained:
             explain_faults(self.stderr, played)
         self._explained |= faulty
 
     def end(self) -> None:
-        """Summarise several matches."""
+        """Summarise the matches if there are several."""
         if self.expected > 1 and not self.as_json:
             resolve_name("cw.cli.output.series_table:print_series")(
                 [bot.name for bot in self._matches[0].spec.bots], self._matches
@@ -65,7 +65,7 @@ class MatchReports:
 
 
 def explain_faults(stderr: Stderr, played: Played) -> None:
-    """Print the output of bots, what was wrong with replies, and how to repeat the first fault."""
+    """Print the bots' output, their faults, and how to reproduce the first fault in a reply."""
     spec, result, _ = played
     for number in dict.fromkeys(fault.bot for fault in result.faults):
         if output := last_words(result.stderr[number]):
@@ -84,7 +84,7 @@ def explain_faults(stderr: Stderr, played: Played) -> None:
 def grouped(faults: Sequence[MatchFault]) -> list[list[MatchFault]]:
     """Group similar faults of the same bot, in the order of the first ones.
 
-    Numbers in them may differ: many sentences quote a turn.
+    Numbers in their details may differ, because many of them mention a turn.
     """
     groups: dict[tuple[int, str, str], list[MatchFault]] = {}
     for fault in faults:

@@ -1,4 +1,4 @@
-"""A finished match, as lines for people and as a document for programs."""
+"""A finished match, as text for the terminal and as JSON for programs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from cw.matches.verdict import plain, verdict, won_by
 
 
 class Played(NamedTuple):
-    """A finished match, and the file of its replay if there is one."""
+    """A finished match, and its replay file if there is one."""
 
     spec: MatchSpec
     result: MatchResult
@@ -32,7 +32,7 @@ class Played(NamedTuple):
         return verdict(self.spec, self.result)
 
     def without_turns(self) -> Played:
-        """Return it without the turns: those of many matches would fill the memory."""
+        """Return a copy without the turns: those of many matches would fill the memory."""
         return self._replace(result=msgspec.structs.replace(self.result, replay={}))
 
 
@@ -62,9 +62,9 @@ def report_of(played: Played) -> dict[str, Json]:
 
 
 def print_match(played: Played) -> None:
-    """Print who won, how and in which turn, then the ranks and the file of the replay."""
+    """Print who won, how and in which turn, then the ranks and the replay file."""
     spec, result, file = played
-    # The words of games and names of files may contain anything.
+    # Texts of games and names of files may contain any characters.
     click.echo(visible(f"{spec.game}, seed {spec.seed}: {played.verdict}"))
     unranked = len(spec.bots) + 1
     width = max(len(bot.name) for bot in spec.bots)
@@ -75,7 +75,7 @@ def print_match(played: Played) -> None:
 
 
 def rank_line(played: Played, number: int, width: int) -> str:
-    """Return the rank, the name, the score and the faults of a bot."""
+    """Return a line with a bot's rank, name, score and number of faults."""
     result, rank = played.result, played.result.ranks[number]
     place = "  -" if rank is None else f"{rank:3}"
     faults = len(result.faults_of(number))
@@ -87,7 +87,7 @@ def rank_line(played: Played, number: int, width: int) -> str:
 def how_to_repeat(played: Played) -> list[str]:
     """Return the commands that show the position of the first fault in a reply, if there is one.
 
-    Lines that are not answers cost nothing: any other fault comes before them.
+    Stray output lines have no consequences, so any other fault takes precedence over them.
     """
     replied = [fault for fault in played.result.faults if fault.kind != "startup"]
     if not replied:
@@ -105,9 +105,9 @@ def how_to_repeat(played: Played) -> list[str]:
 
 
 def sentence(spec: MatchSpec, faults: Sequence[MatchFault]) -> str:
-    """Return a sentence about similar faults; turns are counted as people do.
+    """Return a sentence about similar faults; turns are numbered as people count them.
 
-    The end of the error output is left out, as all of it is shown nearby.
+    The end of the error output is left out, because all of it is shown nearby.
     """
     first, last = faults[0], faults[-1]
     detail = first.detail.partition(ERROR_OUTPUT)[0]

@@ -1,4 +1,4 @@
-"""How `cw play` and `cw simulate` show several matches: in one table."""
+"""The table in which `cw play` and `cw simulate` summarise several matches."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def table_of(rows: Sequence[Tally]) -> Table:
 
 
 def cells_of(tally: Tally) -> list[str]:
-    """Return the row of a bot."""
+    """Return the table row of a bot."""
     low, high = tally.interval
     seats = " ".join(f"{part.count('won')}/{len(part.parts)}" for part in tally.seats.values())
     return [

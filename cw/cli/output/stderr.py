@@ -1,4 +1,4 @@
-"""Standard error, for what a command prints besides its results."""
+"""Standard error, where a command prints everything except its results."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 
 
 class Stderr:
-    """Standard error as one console; rich is loaded with the first line printed."""
+    """Standard error as one console; rich is imported when the first line is printed."""
 
     @cached_property
     def console(self) -> Console:
-        """The console that draws there."""
+        """The console that writes to standard error."""
         console: Console = resolve_name("cw.cli.output.stderr_console:StderrConsole")()
         return console
 
     def say(self, line: str, style: str = "", *, soft_wrap: bool = False) -> None:
-        """Print a line, whatever it contains; with `soft_wrap`, the terminal wraps it."""
+        """Print a line literally; with `soft_wrap`, the terminal wraps it."""
         text = resolve_name("rich.text:Text")(visible(line), style)
         self.console.print(text, soft_wrap=soft_wrap)

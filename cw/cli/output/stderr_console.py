@@ -1,4 +1,4 @@
-"""The console for standard error; separate from `stderr`, as rich takes long to load."""
+"""The console for standard error; a module of its own, because rich takes long to import."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from rich.console import Console
 
 
 class StderrConsole(Console):
-    """Standard error, whose reader may leave: that is an error like others, and not the end."""
+    """Standard error, whose reader may close the pipe: an error like others, and not an exit."""
 
     def __init__(self) -> None:
-        """Draw on standard error."""
+        """Write to standard error."""
         super().__init__(stderr=True)
 
     def on_broken_pipe(self) -> None:

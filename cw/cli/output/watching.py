@@ -1,4 +1,4 @@
-"""A match that is watched in the terminal while it is played."""
+"""Shows a match in the terminal while it is played."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def watching(console: Console, delay: float) -> Iterator[OnTurn]:
 
 
 def scene(record: MatchRecord) -> Group:
-    """Draw the board, and print the turn and the players."""
+    """Render the board, the turn and the players."""
     frame = document.frame_of(record.game, record.state)
     names = "  ".join(f"{player}: {bot.name}" for player, bot in record.bots.items())
     return Group(

@@ -1,4 +1,4 @@
-"""`cw replay`: show replays, verify them, and convert them."""
+"""`cw replay`: shows, verifies and converts replays, and repeats their questions to a bot."""
 
 from __future__ import annotations
 

@@ -25,10 +25,10 @@ from cw.matches.spec import Isolation, SandboxPolicy
 from cw.replays.document import Document
 
 LONGEST: Final = 2000
-"""Most characters printed of a question or an output; --json prints all."""
+"""Maximum characters printed of a question or an output; --json prints all."""
 
 WIDTH: Final = 60
-"""Most characters of an answer in the list of `--every`."""
+"""Maximum characters of a reply in the list of `--every`."""
 
 
 @click.command("ask")
@@ -141,7 +141,7 @@ def asking_of(
 
 
 def seat_of(document: Document, bot: BotSpec, player: str | None) -> dict[str, Json]:
-    """Return the player whose place a bot takes: the named one, or its own.
+    """Return the player whose seat a bot takes: the named one, or the one that the bot played.
 
     Raises UsageError if the bot did not play, or played more than once.
     """
@@ -162,7 +162,7 @@ def seat_of(document: Document, bot: BotSpec, player: str | None) -> dict[str, J
 
 
 def whole(answers: Sequence[AskedAnswer], word: str) -> list[str]:
-    """Return the lines about the only answer, with everything known about it."""
+    """Return the lines about a single reply, with all its details."""
     if not answers:
         return []
     [answer] = answers
@@ -176,7 +176,7 @@ def whole(answers: Sequence[AskedAnswer], word: str) -> list[str]:
 
 
 def answer_line(when: str, action: Json, seconds: float | None, verdict: str) -> str:
-    """Return a line about an answer."""
+    """Return a line about a recorded or new reply."""
     time = "" if seconds is None else f"after {in_milliseconds(seconds)}, "
     return f"{when}: {cut(printed(action), LONGEST)}  ({time}{verdict})"
 
@@ -187,14 +187,14 @@ def indented(text: str) -> list[str]:
 
 
 def cut(text: str, most: int) -> str:
-    """Return a text, or its beginning and its length if it is too long."""
+    """Return a text; if it is too long, its beginning and its length."""
     if len(text) <= most:
         return text
     return f"{text[:most]} ... ({len(text)} characters; --json prints all)"
 
 
 def in_a_line(answer: AskedAnswer, word: str) -> str:
-    """Return an answer as a line of the list."""
+    """Return a reply as one line of the list."""
     texts = [printed(action) for action in (answer.before, answer.after)]
     then, now = (text if len(text) <= WIDTH else f"{text[:WIDTH]}..." for text in texts)
     verdict = "" if answer.is_legal else f", {answer.verdict}"
@@ -209,7 +209,7 @@ def printed(action: Json) -> str:
 
 
 def summary(answers: Sequence[AskedAnswer], word: str) -> list[str]:
-    """Return the lines under the list of answers that differ."""
+    """Return the summary below the list of replies that differ."""
     changed = [answer.turn for answer in answers if answer.is_changed]
     wrong = sum(not answer.is_legal for answer in answers)
     seconds = sum(answer.seconds for answer in answers)

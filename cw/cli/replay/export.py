@@ -24,13 +24,13 @@ SPEED: Final = 8
 """Turns per second of an animation."""
 
 ENDINGS: Final = {"gz": ".json.gz", "game": ".game.json"}
-"""File endings that are not the name of the format."""
+"""File extensions that differ from the name of the format."""
 
 Callback = TypeVar("Callback", bound=Callable[..., Any])
 
 
 def choose(context: click.Context, parameter: click.Parameter, flag: bool) -> None:
-    """Record the format that an option requests; refuse a second one."""
+    """Record the format that an option selects; refuse a second one."""
     if not flag:
         return
     if "form" in context.params:
@@ -133,7 +133,7 @@ def watched(images: Iterable[Image], count: int) -> Iterable[Image]:
 
 
 def beside(file: Path, form: str) -> Path:
-    """Return the path for another format of a replay; raise UsageError if it is the replay."""
+    """Return the default path for another format; raise UsageError if it is the replay's own."""
     stem = file.name.removesuffix(".gz").removesuffix(".json")
     place = file.with_name(stem + ENDINGS.get(form, f".{form}"))
     if place == file:

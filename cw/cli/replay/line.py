@@ -1,4 +1,4 @@
-"""`cw replay line`: a turn of a replay, for `cw step` and `cw observe`."""
+"""`cw replay line`: prints a turn of a replay as input for `cw step` and `cw observe`."""
 
 from __future__ import annotations
 

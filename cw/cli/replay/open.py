@@ -1,4 +1,4 @@
-"""`cw replay open`: a replay in the browser."""
+"""`cw replay open`: opens a replay in the browser."""
 
 from __future__ import annotations
 

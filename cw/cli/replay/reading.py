@@ -1,4 +1,4 @@
-"""Reads the file of a replay, for all commands of `cw replay`."""
+"""Reads replay files, for all commands of `cw replay`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def read(file: Path) -> document.Document:
 
 
 def read_file(file: Path) -> ReplayFile:
-    """Read a replay, with whatever else its file contains."""
+    """Read a replay, with everything else that its file contains."""
     try:
         with file.open("rb") as source:
             data = source.read(document.LARGEST)

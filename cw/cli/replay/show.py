@@ -1,4 +1,4 @@
-"""`cw replay show`: a turn of a replay in the terminal."""
+"""`cw replay show`: shows a turn of a replay in the terminal."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from cw.pictures.exports import number_of
 from cw.replays import document as replays_document
 
 MOST_CELLS: Final = 1_000_000
-"""Most cells of a board drawn in a terminal."""
+"""Maximum cells of a board shown in a terminal."""
 
 
 @click.command()
@@ -54,7 +54,7 @@ def show(file: Path, turn: int) -> None:
 
 
 def terminal_board(game: str, frame: Json) -> Text:
-    """Draw a frame of a file; raise ProtocolError if it cannot be drawn."""
+    """Render a frame of a file; raise ProtocolError if it cannot be rendered."""
     if game in game_entries():
         picture = load_picture(game)
         width, height = picture.extent(exports.read(frame, picture.frame, "the frame"))
@@ -63,5 +63,5 @@ def terminal_board(game: str, frame: Json) -> Text:
     try:
         return load_terminal(game)(frame)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        # Drawings assume that a frame came from the rules; a file may contain anything.
+        # Renderers assume that a frame was produced by the rules; a file may contain anything.
         raise ProtocolError(f"the frame cannot be drawn: {error!r}") from None

@@ -1,4 +1,4 @@
-"""`cw replay verify`: replays played again by the rules."""
+"""`cw replay verify`: checks replays by playing them again with the rules."""
 
 from __future__ import annotations
 

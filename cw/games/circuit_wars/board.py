@@ -24,20 +24,20 @@ ACROSS: Final = MappingProxyType(
         "left": (-1, 0, "right"),
     }
 )
-"""Border -> dx, dy of the square on its other side, and its name from there."""
+"""Border -> dx and dy of the square on its other side, and the border's name from there."""
 
 MOVE_PATTERN: Final = re.compile(r"([0-9]{1,3}),([0-9]{1,3}),(top|right|bottom|left)")
 
 
 class Move(NamedTuple):
-    """A name of a segment: a square, from (0, 0) at the upper left, and one of its borders."""
+    """A segment's name: a square, with (0, 0) at the upper left, and one of its borders."""
 
     x: int
     y: int
     border: str
 
     def __str__(self) -> str:
-        """Return the move as it is sent: `x,y,border`."""
+        """Return the move in the wire format: `x,y,border`."""
         return f"{self.x},{self.y},{self.border}"
 
     def is_on(self, size: int) -> bool:
@@ -45,7 +45,7 @@ class Move(NamedTuple):
         return 0 <= self.x < size and 0 <= self.y < size and self.border in BORDERS
 
     def from_across(self) -> Move:
-        """Return the other name of the segment; its square may be off the board."""
+        """Return the segment's other name; its square may be off the board."""
         dx, dy, border = ACROSS[self.border]
         return Move(self.x + dx, self.y + dy, border)
 
@@ -54,8 +54,8 @@ class Move(NamedTuple):
 def parse_move(text: str) -> Move:
     """Parse `x,y,border`; raise IllegalAction for any other text.
 
-    States keep a move as it was sent, because the status document shows it so; the cache parses
-    each text once.
+    States store moves as they were sent, because the `/status` response repeats them unchanged; the
+    cache avoids parsing the same text again.
     """
     match = MOVE_PATTERN.fullmatch(text)
     if match is None:
@@ -79,7 +79,7 @@ def all_segments(size: int) -> Iterator[Move]:
 
 
 Squares: TypeAlias = tuple[tuple[int, ...], ...]
-"""`squares[y][x]`: bits 1, 2, 4, 8 drawn borders; 16 and 32 owned by player 1 and 2."""
+"""`squares[y][x]`: bits 1, 2, 4, 8 are drawn borders; 16 and 32 mean owned by player 1 and 2."""
 
 LARGEST: Final = 31
 ANY_OWNER: Final = OWNED[1] | OWNED[2]
@@ -103,7 +103,7 @@ def owner(square: int) -> int:
 
 
 def scores(squares: Squares) -> tuple[int, int]:
-    """Return how many squares player 1 and player 2 own."""
+    """Return the numbers of squares that player 1 and player 2 own."""
     owners = [owner(square) for row in squares for square in row]
     return owners.count(1), owners.count(2)
 

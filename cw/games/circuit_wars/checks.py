@@ -1,4 +1,4 @@
-"""The checks of a client of Circuit Wars."""
+"""Checks for Circuit Wars clients."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from cw.games.rules import Json, Player
 from cw.games.wire import CheckReport, Referee, Transport, Trial
 
 PLAYED: Final[Mapping[str, Json]] = {"size": 7, "openings": 0}
-"""The board of the assignment, on which clients are judged."""
+"""The assignment's board, on which clients are judged."""
 
 ENOUGH: Final = 20
-"""Turns after which a match shows nothing new; a client pauses 0.2 s before each request."""
+"""The number of turns after which a match reveals nothing new; clients wait 0.2 s per request."""
 
 NOTE: Final = (
     "not needed on the usual 7 x 7 board; a bot for any board reads the size, and what is"
@@ -24,7 +24,7 @@ elsewhere = partial(Trial, seats=(0,), note=NOTE)
 
 
 class CircuitWarsChecks:
-    """Matches only: a client connects to the server, so there is nothing to probe beforehand."""
+    """Checks a client in matches only: it connects to the server and cannot be probed before."""
 
     trials: Sequence[Trial] = (
         Trial("plays a whole match as player 1", PLAYED, ("random",), seats=(0,), by_contest=True),

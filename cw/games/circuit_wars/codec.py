@@ -1,4 +1,4 @@
-"""States and moves of Circuit Wars as JSON: the members of a state are the fields of State."""
+"""The JSON format of Circuit Wars; a state's members are the fields of State."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from cw.games.rules import Json
 
 
 class CircuitWarsCodec(DefaultCodec[State, Action, State]):
-    """Writes and reads the documents of Circuit Wars; a move is the text that was sent."""
+    """Converts Circuit Wars states and moves to and from JSON; a move is the text that was sent."""
 
     def __init__(self, rules: CircuitWars) -> None:
-        """Use these rules to check states."""
+        """Initialize the codec with the rules that states are checked against."""
         super().__init__(rules, State, str)
 
     def state_from_json(self, document: Json, /, **options: Json) -> State:
@@ -27,7 +27,7 @@ class CircuitWarsCodec(DefaultCodec[State, Action, State]):
 
 
 def check_state(state: State) -> None:
-    """Raise ProtocolError unless board, scores and end agree."""
+    """Raise ProtocolError unless the board, the scores and the end are consistent."""
     try:
         board.check_size(state.size)
     except UsageError as error:
@@ -44,7 +44,7 @@ def check_state(state: State) -> None:
 
 
 def check_squares(state: State) -> None:
-    """Raise ProtocolError unless the board is square and both sides of each segment agree."""
+    """Raise ProtocolError unless the board is square and adjacent squares agree on each segment."""
     size = state.size
     if len(state.board) != size or any(len(row) != size for row in state.board):
         raise _contradiction("board", f"of {len(state.board)} rows", f"expected {size} x {size}")

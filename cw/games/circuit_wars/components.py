@@ -1,17 +1,17 @@
-"""A position as a graph: nodes are grid points joined by drawn segments, edges are free segments.
+"""A position as a graph: nodes are components of drawn segments, edges are free segments.
 
 Drawn segments join grid points into components; an isolated point is a component too. A free
-segment between two components merges them and scores nothing; one within a component is a loop,
-and closes an area. So once one of several parallel edges is drawn, the others become loops that
-score, and an edge with no parallel is safe to draw.
+segment between two components merges them and scores nothing; one within a component is a loop, and
+closes an area. So once one of several parallel edges is drawn, the others become loops that score,
+and an edge with no parallel is safe to draw.
 
 A closed line encloses, in each row, the squares with an odd number of its vertical segments to
-their left (the even-odd rule). So label a vertical segment with the set of the squares to its
-right, and a horizontal one with the empty set: the XOR along a closed line is the area that it
-encloses. As in a weighted union-find, each component has a root, and the label of an edge is the
+their left (the even-odd rule). Therefore a vertical segment is labelled with the set of the squares
+to its right, and a horizontal one with the empty set: the XOR along a closed line is the area that
+it encloses. As in a weighted union-find, each component has a root, and the label of an edge is the
 XOR along the path from root to root through its segment. The label of a loop is then the area that
-it closes, the XOR of two parallel labels is the area between the edges, and no square need be
-visited.
+it closes, and the XOR of two parallel labels is the area between the edges; both are known without
+visiting any square.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from cw.games.circuit_wars import board
 from cw.games.circuit_wars.board import Move, Squares, all_segments
 
 Pair: TypeAlias = tuple[int, int]
-"""Two components by their root points, the smaller first; for a loop both are equal."""
+"""Two components, each identified by its root point, smaller one first; equal for a loop."""
 
 
 class GridSegment(NamedTuple):
@@ -36,7 +36,7 @@ class GridSegment(NamedTuple):
     ends: tuple[int, int]
     """Its two grid points, numbered in reading order."""
     sides: int
-    """The squares beside it, as bits."""
+    """The squares on both sides of it, as bits."""
     right: int
     """The squares to its right in its row, as bits; 0 for a horizontal segment."""
 
@@ -50,7 +50,7 @@ class Edge(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A legal move with its gain and what it leaves to the opponent, computed without drawing."""
+    """A legal move with its points and the captures that it allows, computed without drawing it."""
 
     value: int
     """Its points, minus the most that the opponent can capture with the next move."""
@@ -60,7 +60,7 @@ class Candidate(NamedTuple):
 
 
 class Position(NamedTuple):
-    """All that can still be won: the edges between components, and the unowned squares."""
+    """Everything that can still be won: the edges between components, and the unowned squares."""
 
     edges: Mapping[Pair, tuple[Edge, ...]]
     unowned: int
@@ -197,7 +197,7 @@ def _outermost(areas: list[int]) -> list[int]:
     """Return the areas that are not nested in another.
 
     Loops do not cross, so any two areas are disjoint or nested. In order of decreasing size, each
-    is either inside an area already kept or disjoint from all of them.
+    is either inside an area already selected or disjoint from all of them.
     """
     outermost: list[int] = []
     for area in sorted(areas, key=int.bit_count, reverse=True):
@@ -234,7 +234,8 @@ def _squares(size: int, moves: list[Move]) -> int:
 def _roots(size: int, drawn: list[GridSegment]) -> dict[int, tuple[int, int]]:
     """Return for each grid point the root of its component, and the XOR along the path to it.
 
-    Any path will do: two paths differ by closed lines, whose areas are already owned.
+    The choice of path does not matter: two paths differ by closed lines, whose areas are already
+    owned.
     """
     adjacent: dict[int, list[tuple[int, int]]] = {}
     for segment in drawn:

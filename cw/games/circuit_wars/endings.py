@@ -1,4 +1,4 @@
-"""The wording of results of Circuit Wars, and the score of a forfeit."""
+"""Wording of Circuit Wars results, and the score of a forfeit."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from cw.games.circuit_wars.board import Move, Squares, all_segments
 
 
 class FastSegment(NamedTuple):
-    """A segment of a board of one size, by the bits of the fast board."""
+    """A segment of a board of one size, in the bit numbering of the fast board."""
 
     number: int
     """Its index among the segments of the board; they sort by it."""
@@ -31,7 +31,7 @@ class FastSegment(NamedTuple):
     ends: tuple[int, int]
     """Its two grid points, numbered in reading order."""
     sides: tuple[int, int]
-    """The two squares beside it, as bits; one may be outside."""
+    """The two squares on its sides, as bits; one may be outside."""
     move: Move
     """One of its names."""
 
@@ -46,7 +46,7 @@ class Geometry(NamedTuple):
     """The bits that are not squares of the board."""
     segments: tuple[FastSegment, ...]
     by_move: dict[Move, FastSegment]
-    """Each segment under both its names."""
+    """Each segment, under both of its names."""
     around: dict[int, tuple[tuple[FastSegment, int], ...]]
     """Bit of a square, 0 for the outside -> its segments, each with the square beyond it."""
     horizontal: int
@@ -137,7 +137,7 @@ class FastBoard:
 
     @property
     def key(self) -> int:
-        """The free segments as one integer; it determines all that can still be won."""
+        """The free segments as one integer, which determines everything that can still be won."""
         return self.horizontal << self.geometry.outside.bit_length() | self.vertical
 
     def is_over(self) -> bool:
@@ -149,9 +149,9 @@ class FastBoard:
         return bool((self.horizontal if segment.horizontal else self.vertical) & segment.bit)
 
     def free(self) -> Sequence[FastSegment]:
-        """Return all free segments in order of number, in a list that changes with the board.
+        """Return all free segments by ascending number, in a list that changes with the board.
 
-        Built on first use, then kept up to date.
+        The list is built on the first call, and kept up to date afterwards.
         """
         if self._free is None:
             self._free = self._free_of(self.geometry.segments)
@@ -175,7 +175,8 @@ class FastBoard:
         free = self._free
         if free is not None:
             del free[bisect_left(free, segment)]
-        # Only a segment that completes a cycle closes an area, so most moves touch no square.
+        # Only a segment that completes a cycle closes an area, so most moves need no look at the
+        # squares.
         return 0 if self._join(a, b) else self._close(sides)
 
     def _take(self, segment: FastSegment) -> None:
@@ -199,7 +200,7 @@ class FastBoard:
     def _close(self, sides: tuple[int, int]) -> int:
         """Take the segments inside the area just closed on one side; return the area's size."""
         area = self._area(sides[0]) or self._area(sides[1])
-        # A segment is inside if the area contains both squares beside it.
+        # A segment is inside if the area contains both adjacent squares.
         self.horizontal &= ~(area & area << self.geometry.row)
         self.vertical &= ~(area & area << 1)
         # An area of one square has no segments inside.
@@ -210,7 +211,7 @@ class FastBoard:
     def _area(self, area: int) -> int:
         """Return the closed area around a square, as bits; 0 if it reaches the outside.
 
-        Flood-fills all squares at once: each pass adds the neighbours of the whole area that no
+        Flood-fills all squares together: each pass adds the neighbours of the whole area that no
         drawn segment separates from it, in the four directions.
         """
         horizontal, vertical = self.horizontal, self.vertical

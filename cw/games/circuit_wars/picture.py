@@ -1,4 +1,4 @@
-"""Circuit Wars: segments, areas, and the last move."""
+"""Renders the Circuit Wars board: segments, areas and the last move."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ MOVE: Final = re.compile(r"(\d{1,4}),(\d{1,4}),(top|right|bottom|left)")
 LONGEST_MOVE: Final = len("1000,1000,bottom")
 
 LARGEST: Final = 200
-"""Largest board that is drawn, in squares per row."""
+"""The size of the largest board that is rendered, in squares per row."""
 
 Square = Annotated[int, Meta(ge=0, lt=64)]
-"""Drawn borders in the low four bits, the owner above them."""
+"""The drawn borders in the low four bits, and the owner in the bits above."""
 
 
 class Frame(msgspec.Struct, frozen=True):
-    """The parts of a frame that are drawn."""
+    """The members of a frame that the picture uses."""
 
     size: Annotated[int, Meta(ge=1, le=LARGEST)]
     board: tuple[tuple[Square, ...], ...]
@@ -33,13 +33,13 @@ class Frame(msgspec.Struct, frozen=True):
     last_move: str
 
     def __post_init__(self) -> None:
-        """Reject a board of another shape."""
+        """Raise ValueError unless the board has `size` rows and columns."""
         if len(self.board) != self.size or any(len(row) != self.size for row in self.board):
             raise ValueError(f"the board is not {self.size} by {self.size} squares")
 
 
 class Segment(NamedTuple):
-    """One segment from the point (x, y), to the right or downwards."""
+    """A segment that starts at the point (x, y) and runs right or down."""
 
     way: Literal["right", "down"]
     x: int
@@ -60,7 +60,7 @@ class Segment(NamedTuple):
 
 
 def draw(scene: Scene[Frame]) -> Iterator[Shape]:
-    """Draw the board."""
+    """Render the board."""
     frame = scene.frame
     for y, row in enumerate(frame.board):
         for x, square in enumerate(row):
@@ -73,14 +73,14 @@ def draw(scene: Scene[Frame]) -> Iterator[Shape]:
 
 
 def draw_owned(scene: Scene[Frame], x: int, y: int, seat: int) -> Iterator[Shape]:
-    """Draw a square of a closed area."""
+    """Render a square of a closed area."""
     yield Rectangle(x, y, 1, 1, scene.colour(seat), 0.42)
     if seat >= 0:
         yield mark_of(seat, (x + 0.5, y + 0.5), 0.12, scene.colour(seat), 0.8)
 
 
 def draw_segments(scene: Scene[Frame]) -> Iterator[Shape]:
-    """Draw the free segments, then the drawn ones in the colours of their players."""
+    """Render the free segments, then the drawn ones in the colours of their players."""
     frame, authors = scene.frame, drawn_by(scene)
     conditions = {segment: condition(frame, segment) for segment in segments(frame.size)}
     for segment, state in conditions.items():
@@ -121,7 +121,7 @@ def condition(frame: Frame, segment: Segment) -> Literal["drawn", "free", "inner
 
 
 def drawn_by(scene: Scene[Frame]) -> dict[Segment, int]:
-    """Return the seat that first drew each segment; those of the start have none."""
+    """Return the seat that first drew each segment; segments of the start position have none."""
     owners: dict[Segment, int] = {}
     for turn in scene.turns[: scene.turn]:
         for player, action in turn["actions"].items():
@@ -132,14 +132,14 @@ def drawn_by(scene: Scene[Frame]) -> dict[Segment, int]:
 
 
 def segment_of(move: Any) -> Segment | None:
-    """Return the segment that a move names, under either of its names, or None if it is no move."""
+    """Return the segment that a move names, by either of its names, or None for anything else."""
     is_short = isinstance(move, str) and len(move) <= LONGEST_MOVE
     return segment_named(move) if is_short else None
 
 
 @lru_cache(16384)
 def segment_named(move: str) -> Segment | None:
-    """Return the segment of a name; an animation looks up those of all its turns each time."""
+    """Return the segment with a name; cached, since an animation looks up all turns repeatedly."""
     named = MOVE.fullmatch(move)
     if named is None:
         return None

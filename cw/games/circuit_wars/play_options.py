@@ -1,4 +1,4 @@
-"""How pages offer Circuit Wars."""
+"""The options for Circuit Wars matches on web pages, and the moves for manual play."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The wire protocol (seed, "Communication protocol"): codes, documents, and who moves when."""
+"""The wire protocol (seed, "Communication protocol"): status codes, responses and turn order."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ STATUS: Final = MappingProxyType(
         502: "The game has ended because of time-out by Player 2",
     }
 )
-"""Every status code and its text."""
+"""The status codes and their texts."""
 
 REGISTRATION_ERRORS: Final = MappingProxyType({InvalidTeamId: 1, TeamIdTaken: 2, GameStarted: 3})
-"""The error code of each rejected registration."""
+"""The error codes of rejected registrations."""
 
 
 REGISTERED: Final = 10.0
-"""Seconds in which a client must register."""
+"""Seconds within which a client must register."""
 
 
 class CircuitWarsProtocol:
-    """Both register in turn, then move in turn; a player who moves out of turn loses.
+    """Players register in turn, then move in turn; one who moves out of turn loses.
 
-    Bots are clients of our server. The option `timeout` is the time per turn in seconds, -1 for
-    none; strategies and people have no limit.
+    Bots connect to the arena's server as clients. The option `timeout` is the time per turn in
+    seconds, or -1 for no limit; built-in strategies and human players have no limit.
     """
 
     transports: Sequence[Transport] = ("client",)
@@ -57,7 +57,7 @@ class CircuitWarsProtocol:
     options: Sequence[str] = ("timeout",)
 
     def players(self, names: Sequence[str]) -> Sequence[Player]:
-        """Return the players' numbers, from 1."""
+        """Return the player numbers, starting at 1."""
         return range(1, len(names) + 1)
 
     async def conduct(self, referee: Referee) -> None:
@@ -74,7 +74,7 @@ class CircuitWarsProtocol:
             await self.ask(referee, referee.state.player, moves)
 
     async def ask(self, referee: Referee, player: Player, query: Query) -> None:
-        """Wait for a player, and for others who move out of turn; apply whichever arrives first."""
+        """Wait for a player or a move out of turn by another client; apply what arrives first."""
         nothing = Query("nothing", as_it_is, QueryLimits(float("inf")))
         clients = [other for other in referee.names if referee.transport(other) == "client"]
         others = {other: nothing for other in clients if other != player}
@@ -95,7 +95,7 @@ def time_limit(timeout: Json) -> float | None:
 
 
 def status_code(registered: int, state: State) -> int:
-    """Return the code of a game with this number of registered teams."""
+    """Return the status code of a game, given the number of registered teams."""
     if state.winner is not None:
         loser = 3 - state.winner
         return {"finished": 300 + state.winner, "illegal": 400 + loser, "timeout": 500 + loser}[
@@ -105,13 +105,13 @@ def status_code(registered: int, state: State) -> int:
 
 
 def milliseconds(time_left: float | None) -> int:
-    """Return seconds left as whole milliseconds, rounded up, or -1 if no clock is running."""
+    """Return the remaining seconds in whole milliseconds, rounded up, or -1 without a clock."""
     # Rounding first stops float noise below a microsecond from adding a millisecond.
     return -1 if time_left is None else ceil(round(time_left * 1000, 3))
 
 
 def status_document(registered: int, state: State, time_left: float | None) -> dict[str, Json]:
-    """Return the document of `/status`; `time_left` is in seconds, None if no clock is running."""
+    """Return the `/status` response; `time_left` is in seconds, or None if no clock is running."""
     code = status_code(registered, state)
     return {
         "status_code": code,

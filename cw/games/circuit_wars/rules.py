@@ -1,4 +1,4 @@
-"""The rules of Circuit Wars (seed, "Rules"), behind the arena's common interface."""
+"""The rules of Circuit Wars (seed, "Rules"), implementing the arena's `Rules` interface."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from cw.games.rules import (
 )
 
 Action: TypeAlias = str
-"""A move as it is sent: `x,y,border`."""
+"""A move in the wire format: `x,y,border`."""
 
 Ended: TypeAlias = Literal["finished", "illegal", "timeout"]
 
@@ -49,10 +49,10 @@ class CircuitWars:
     seats = range(2, 3)
 
     def new(self, players: Json, seed: int, /, **options: Json) -> State:
-        """Return the start state; options `size` (7) and `openings` (0).
+        """Return the start state; the options are `size` (7) and `openings` (0).
 
-        `openings` is the number of random segments, drawn from the seed, with which a game
-        starts; player 1 and 2 draw them in turn, and player 1 moves next if it is even.
+        `openings` is the number of random segments, chosen with the seed, with which a game starts;
+        players 1 and 2 draw them in turn, and player 1 moves next if the number is even.
         """
         if players != 2 or isinstance(players, bool):
             raise UsageError(f"Circuit Wars is for 2 players, not {players!r}")
@@ -80,7 +80,7 @@ class CircuitWars:
         legal_move(state, player, action)
 
     def step(self, state: State, actions: Mapping[Player, Action | Fault]) -> State:
-        """Apply the mover's action, then any move of the other player out of turn.
+        """Apply the action of the player to move, then any move of the other player out of turn.
 
         An illegal move or a fault ends the game, and the other player wins; the board and the
         scores stay as they are.

@@ -1,4 +1,4 @@
-"""Search: a few moves deep, or to the end of the game over the most promising candidates."""
+"""Search a few moves deep, or to the end of the game, over the most promising candidates."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Solver:
     """Alpha-beta search to the end of the game over the `width` most promising candidates.
 
     With a width of UNLIMITED the values are exact. `budget` limits the total number of free
-    segments over all expanded positions: a measure of time that is the same on every machine.
+    segments over all expanded positions, a measure of effort that does not depend on the machine.
     """
 
     def __init__(self, width: int, budget: int = 0) -> None:

@@ -1,4 +1,4 @@
-"""Boards of Circuit Wars as arrays, and segments by number."""
+"""Circuit Wars boards as arrays, and segments by number."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PLANES: Final = (*(f"border drawn: {border}" for border in BORDERS), "own", "the
 
 @lru_cache(maxsize=32)
 def segments(size: int) -> tuple[Move, ...]:
-    """Return the segments of a board by number."""
+    """Return a board's segments by number."""
     return tuple(all_segments(size))
 
 
@@ -31,7 +31,7 @@ def write_view(view: State, player: Player) -> Planes:
 
 
 def mask(view: State, player: Player) -> Mask:
-    """Return which segments are free; none if it is not the player's turn."""
+    """Return a mask of the free segments; it allows none if it is not the player's turn."""
     moves = player == view.player and view.ended is None
     return np.array(
         [[moves and is_free(view.board, segment) for segment in segments(view.size)]], np.int8

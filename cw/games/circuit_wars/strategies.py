@@ -19,7 +19,7 @@ class CandidateStrategy(ABC):
     """A strategy that compares the candidates of a position and breaks ties at random."""
 
     def __init__(self, player: Player, rng: Random) -> None:
-        """Take a seat; `rng` makes all random choices."""
+        """Initialize the strategy for a seat; `rng` makes all random choices."""
         self.rng = rng
 
     def act(self, view: State) -> Action:
@@ -53,7 +53,7 @@ class Mirror:
     """
 
     def __init__(self, player: Player, rng: Random) -> None:
-        """Take a seat; `rng` makes all random choices."""
+        """Initialize the strategy for a seat; `rng` makes all random choices."""
         self.rng = rng
 
     def act(self, view: State) -> Action:
@@ -98,10 +98,10 @@ class Expert(Search):
     few: Final = 24
     """Number of safe moves at or below which the end of the game is searched."""
     budget: Final = 80_000
-    """See Solver."""
+    """The budget of the endgame search; see Solver."""
 
     def __init__(self, player: Player, rng: Random) -> None:
-        """Take a seat with an empty solver."""
+        """Initialize the strategy for a seat, with an empty solver."""
         super().__init__(player, rng)
         self.solver = WideningSolver()
 
@@ -115,7 +115,7 @@ class Expert(Search):
 
 
 def opposite(move: Move, size: int) -> Move:
-    """Return the image of a segment through the centre of the board."""
+    """Return a segment's image through the centre of the board."""
     return Move(size - 1 - move.x, size - 1 - move.y, ACROSS[move.border][2])
 
 

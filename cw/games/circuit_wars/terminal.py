@@ -1,4 +1,4 @@
-"""Boards of Circuit Wars, drawn in the terminal."""
+"""Renders Circuit Wars boards in the terminal."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ LAST = "bold magenta"
 
 
 def draw(frame: Json) -> Text:
-    """Draw a frame of a match."""
+    """Render a frame of a match."""
     return draw_state(documents.convert(frame, State))
 
 
 def draw_state(state: State) -> Text:
-    """Draw a position: segments as lines, owned squares with the number of their owner."""
+    """Render a position: segments as lines, owned squares with their owner's number."""
     style = segment_style(state)
     text = Text()
     for y in range(state.size + 1):
@@ -49,7 +49,7 @@ def _draw_squares(text: Text, state: State, y: int, style: Callable[[Move], str]
 
 
 def segment_style(state: State) -> Callable[[Move], str]:
-    """Return a function from segments to their style; "" if not drawn."""
+    """Return a function that maps a segment to its style, "" if it is not drawn."""
     try:
         last = parse_move(state.last_move)
     except IllegalAction:

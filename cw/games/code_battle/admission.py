@@ -1,4 +1,4 @@
-"""The checks of a Code Battle web service before it may play, and their messages to its author."""
+"""Checks that a Code Battle web service must pass before it may play, with messages for authors."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ class CodeBattleAdmission:
     """Checks that a web service is healthy and speaks the protocol."""
 
     async def health(self, referee: Referee, player: Player, report: CheckReport) -> bool:
-        """Request its health alone; return whether it is healthy."""
+        """Request only GET /health; return whether the web service is healthy."""
         call = Request("GET", "/health")
         return await ask(referee, player, report, call) is not None
 
     async def protocol(self, referee: Referee, player: Player, report: CheckReport) -> None:
-        """Ask for the moves of a first turn, then repeat the request with a wrong signature."""
+        """Request the moves of a first turn, then repeat the request with a wrong signature."""
         signer = Signer(referee)
         call = cast(Request, signer.turn(GAME.new(2, 1), cast(int, player)).message)
         reply = await ask(referee, player, report, call)
@@ -65,7 +65,7 @@ class CodeBattleAdmission:
 
 
 async def ask(referee: Referee, player: Player, report: CheckReport, call: Request) -> Reply | None:
-    """Send a request that must be answered with 200; report anything else and return None."""
+    """Send a request that requires status 200; report anything else and return None."""
     name = f"{call.method} {call.path}"
     step = "health" if call.method == "GET" else "turn"
     answer: Any = (await referee.ask({player: Query(call, as_it_is, LIMITS[name])}))[player]
@@ -113,7 +113,7 @@ def wrong_moves(body: bytes) -> str | None:
 
 
 async def refusal(referee: Referee, player: Player, report: CheckReport, call: Request) -> None:
-    """Send the request with a wrong signature; accepting it earns a warning, not a rejection."""
+    """Send the request with a wrong signature; a bot that accepts it gets only a warning."""
     mark = call.headers["X-ACB-Signature"]
     forged = replace(call, headers={**call.headers, "X-ACB-Signature": mark[::-1]})
     answer = (await referee.ask({player: Query(forged, as_it_is, LIMITS["POST /turn"])}))[player]

@@ -1,4 +1,4 @@
-"""A Code Battle strategy as a web service, signed both ways, or as a program."""
+"""Serves a Code Battle strategy as a program, or as a web service with signatures both ways."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from cw.games.wire import BotContext, LineMessage, Reply, Request, as_json, comp
 
 MOST_MATCHES: Final = 64
 SKEW: Final = 30
-"""Seconds by which the timestamp of a request may differ from our clock."""
+"""Seconds by which a request's timestamp may differ from the local clock."""
 
 NAMES: Final = ("match-id", "turn", "timestamp", "signature")
 DECIMAL: Final = re.compile(r"[0-9]{1,15}")
 
 
 class CodeBattleBotHandler:
-    """Keeps matches apart by id; evicts the oldest when there are too many."""
+    """Keeps one strategy per match id; evicts the oldest match when there are too many."""
 
     def __init__(self, context: BotContext) -> None:
         """Start with no matches."""
@@ -31,7 +31,7 @@ class CodeBattleBotHandler:
         self.matches: dict[str, Strategy[Any, Any]] = {}
 
     def answer(self, message: Request | LineMessage) -> Reply | None:
-        """Answer a request or a line."""
+        """Reply to a request or a line."""
         if isinstance(message, LineMessage):
             return Reply(compact({"moves": self.moves(msgspec.json.decode(message.text))}))
         if (message.method, message.path) == ("GET", "/health"):
@@ -41,7 +41,7 @@ class CodeBattleBotHandler:
         return self.turn(message)
 
     def turn(self, call: Request) -> Reply:
-        """Answer a turn: 401 for a wrong signature, 400 for a body that contradicts its headers."""
+        """Reply to a turn: 401 for a wrong signature, 400 for a body not matching its headers."""
         headers = {name.lower(): value for name, value in call.headers.items()}
         match, turn, timestamp, sent_signature = (
             headers.get(f"x-acb-{name}", "") for name in NAMES
@@ -79,7 +79,7 @@ class CodeBattleBotHandler:
 
 
 def read_view(document: Json) -> View:
-    """Parse the body of a request."""
+    """Return the view in the body of a request."""
     config = Config(**document["config"])
 
     def tile(entry: Json) -> int:

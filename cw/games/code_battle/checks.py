@@ -1,4 +1,4 @@
-"""The checks of a bot of Code Battle."""
+"""Checks for Code Battle bots."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from cw.games.wire import (
 
 GAME: Final = CodeBattle()
 OLD: Final = 120
-"""Seconds by which a replayed request is out of date."""
+"""Seconds by which the timestamp of a replayed request is out of date."""
 
 TURNS: Final = ("answers a turn", "answers without bots in sight")
 FORGERIES: Final = (
@@ -45,7 +45,7 @@ REFUSE: Final = "compare the signature in constant time, and answer 401 if it is
 
 
 class CodeBattleChecks:
-    """Health, signatures both ways, and whole matches."""
+    """Checks the health, the signatures of requests and responses, and whole matches."""
 
     trials: Sequence[Trial] = (
         Trial("plays against random", {"max_turns": 60}, ("random",)),
@@ -55,7 +55,7 @@ class CodeBattleChecks:
     )
 
     def steps(self, transport: Transport) -> int:
-        """Return 4 for a program, 12 for a web service, which has a health and a secret."""
+        """Return 4 for a program, or 12 for a web service, with its health and signatures."""
         turns = 2 * len(TURNS)
         return 2 + turns + len(FORGERIES) + 1 if transport == "http" else turns
 
@@ -72,21 +72,21 @@ class CodeBattleChecks:
 
 
 class Prober:
-    """The requests of a check."""
+    """Sends the requests of a check, and reports the steps."""
 
     def __init__(self, referee: Referee, player: Player, report: CheckReport) -> None:
-        """Start a separate match."""
+        """Prepare the requests of a separate match."""
         self.referee = referee
         self.player = player
         self.report = report
         self.signer = Signer(referee)
 
     async def ask(self, ask: Query) -> Any:
-        """Send one query and return its answer."""
+        """Send one query and return its result."""
         return (await self.referee.ask({self.player: ask}))[self.player]
 
     async def health(self) -> None:
-        """Request its health, then a path that does not exist."""
+        """Request GET /health, then a path that does not exist."""
         answer = await self.ask(Query(Request("GET", "/health"), read_health, TURN))
         fix = 'answer GET /health with 200 {"status": "ok"}'
         self.report.step("answers GET /health", fault_of(answer), fix)
@@ -128,19 +128,19 @@ class Prober:
 
 
 def fix_of(fault: Fault | None) -> str:
-    """Return how to fix a turn that was answered wrongly."""
+    """Return how to fix a faulty reply to a turn."""
     if fault is not None and fault.detail == REFUSED:
         return START
     return SIGN if fault and "signature" in fault.detail else MOVES
 
 
 def fault_of(answer: object) -> Fault | None:
-    """Return the answer if it is a fault, otherwise None."""
+    """Return the result of a query if it is a fault, otherwise None."""
     return answer if isinstance(answer, Fault) else None
 
 
 def wrong_status(answer: object, expected: int) -> Fault | None:
-    """Return a fault unless the answer has the expected status."""
+    """Return a fault unless the response has the expected status."""
     if isinstance(answer, Reply) and answer.status != expected:
         return status_fault(answer, expected)
     return fault_of(answer)

@@ -1,4 +1,4 @@
-"""States and views of Code Battle as JSON (rule book, "State and actions as JSON")."""
+"""The JSON format of Code Battle states and views (rule book, "State and actions as JSON")."""
 
 from __future__ import annotations
 
@@ -33,40 +33,40 @@ Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 
 
 class CodeBattleCodec:
-    """Writes and reads the documents of Code Battle."""
+    """Converts Code Battle states, views and actions to and from JSON."""
 
     def __init__(self, rules: CodeBattle) -> None:
-        """Use these rules to read and write matches."""
+        """Initialize the codec with the rules of the game."""
         self.rules = rules
 
     def state_to_json(self, state: State) -> dict[str, Json]:
-        """Return the state as a document."""
+        """Return the state as JSON."""
         return state_document(state)
 
     def state_from_json(self, document: Json, /, **options: Json) -> State:
-        """Read a state; only the option `seed` counts: it numbers the opponents in views."""
+        """Read a state; the only option used is `seed`, which numbers the opponents in views."""
         return read_state(document, options.get("seed", 0))
 
     def view_to_json(self, view: View | State) -> dict[str, Json]:
-        """Return the body of a request without `match_id`; for the referee, the state."""
+        """Return the view as in a request, without `match_id`; for the referee, the whole state."""
         return state_document(view) if isinstance(view, State) else view_document(view)
 
     def player_from_json(self, state: State, name: Json) -> Player:
-        """Read a slot given as a number or as text."""
+        """Read a slot given as a number or text."""
         return player_named(self.rules.players(state), name)
 
     def action_to_json(self, action: Moves) -> Moves:
-        """Return the list unchanged: it is already a document."""
+        """Return the list unchanged: it is already JSON."""
         return action
 
     def actions_from_json(
         self, state: State, document: Mapping[str, Json]
     ) -> dict[Player, Moves | Fault]:
-        """Read lists of moves and faults; checking the entries of a list is left to the rules."""
+        """Read lists of moves and faults; the rules check the entries of a list."""
         return actions_by_player(self.rules.players(state), document, read_action)
 
     def result_to_json(self, state: State) -> dict[str, Json]:
-        """Return the outcome with the final counts by slot."""
+        """Return the outcome with the final scores, energy and bots by slot."""
         outcome = self.rules.outcome(state)
         if outcome is None:
             return {"outcome": None}
@@ -83,7 +83,7 @@ class CodeBattleCodec:
 
 
 def state_document(state: State) -> dict[str, Json]:
-    """Return the state as a document."""
+    """Return the state as JSON."""
     cols = state.config.cols
     return {
         "config": state.config._asdict(),
@@ -101,19 +101,19 @@ def state_document(state: State) -> dict[str, Json]:
 
 
 def at(tile: Tile, cols: int, **more: Json) -> dict[str, Json]:
-    """Return an object with its position."""
+    """Return an object with the position of a tile and further members."""
     return {"row": tile // cols, "col": tile % cols, **more}
 
 
 def thing_document(piece: Core | Bot, cols: int) -> dict[str, Json]:
-    """Return a core or a bot: its id, its position, then the rest."""
+    """Return a core or a bot as JSON: its id, its position, then the remaining members."""
     fields = piece._asdict()
     number, tile = fields.pop("id"), fields.pop("tile")
     return {"id": number, **at(tile, cols, **fields)}
 
 
 def view_document(view: View) -> dict[str, Json]:
-    """Return a view as players receive it, without the id of the match."""
+    """Return a view as JSON for players, without the match id."""
     cols = view.config.cols
 
     def seen(tile: Tile, **more: Json) -> dict[str, Json]:
@@ -133,7 +133,7 @@ def view_document(view: View) -> dict[str, Json]:
 
 
 class ConfigDocument(msgspec.Struct, frozen=True):
-    """The seven settings."""
+    """The seven settings of a match."""
 
     rows: Side
     cols: Side
@@ -174,7 +174,7 @@ class CoreDocument(msgspec.Struct, frozen=True):
 
 
 class DeathDocument(msgspec.Struct, frozen=True):
-    """Where a bot died."""
+    """The tile where a bot died, and the bot's owner."""
 
     row: Count
     col: Count
@@ -182,7 +182,7 @@ class DeathDocument(msgspec.Struct, frozen=True):
 
 
 class StatsDocument(msgspec.Struct, frozen=True):
-    """The counts of a slot; those of faults and kills are optional."""
+    """The statistics of a slot; those of faults and kills are optional."""
 
     energy: Count
     collected: Count
@@ -208,7 +208,7 @@ class StateDocument(msgspec.Struct, frozen=True):
 
 
 def read_state(document: Json, seed: Json = 0) -> State:
-    """Read a state; raise ProtocolError naming the place of an error."""
+    """Read a state; raise ProtocolError with the location of an error."""
     payload = from_json("state of code-battle", document, StateDocument)
     check_owners(payload)
     tiles = Tiles(payload.config.rows, payload.config.cols)
@@ -256,7 +256,7 @@ def read_deaths(document: StateDocument, tiles: Tiles) -> tuple[Death, ...]:
 
 
 def next_id(bots: Sequence[Bot]) -> int:
-    """Return the highest id + 1."""
+    """Return the id for the next bot: the highest id + 1."""
     return bots[-1].id + 1 if bots else 0
 
 
@@ -274,13 +274,13 @@ class Placed(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Tiles:
-    """The tile numbers of a grid."""
+    """Converts positions on a grid to tile numbers."""
 
     rows: int
     cols: int
 
     def of(self, name: str, pieces: Sequence[Placed]) -> list[Tile]:
-        """Return the tiles of things; raise ProtocolError for the first one off the grid."""
+        """Return the tiles of pieces; raise ProtocolError for the first one off the grid."""
         for number, piece in enumerate(pieces):
             self.check(f"{name}[{number}]", piece.row, piece.col)
         return [piece.row * self.cols + piece.col for piece in pieces]
@@ -299,7 +299,7 @@ class Tiles:
 
 
 def check_owners(document: StateDocument) -> None:
-    """Raise ProtocolError for the first thing whose owner is not a slot of the match."""
+    """Raise ProtocolError for the first piece whose owner is not a slot of the match."""
     owned: Mapping[str, Sequence[BotDocument | CoreDocument | DeathDocument]]
     owned = {"bots": document.bots, "cores": document.cores, "dead": document.dead}
     slots = len(document.players)
@@ -312,7 +312,7 @@ def check_owners(document: StateDocument) -> None:
 
 
 def check_places(state: State) -> None:
-    """Raise ProtocolError if things that exclude each other share a tile or an id."""
+    """Raise ProtocolError if pieces that exclude each other share a tile or an id."""
     cols = state.config.cols
     things: dict[str, tuple[Any, ...]] = {
         "bots": state.bots,
@@ -338,7 +338,7 @@ def check_places(state: State) -> None:
 
 
 def first_double(values: list[int]) -> int | None:
-    """Return the first value that is repeated, or None."""
+    """Return the first repeated value, or None."""
     seen: set[int] = set()
     for value in values:
         if value in seen:

@@ -1,4 +1,4 @@
-"""How a match of Code Battle starts (rule book, "Start"), including on a given map."""
+"""Restarts recorded Code Battle matches (rule book, "Start"), also those on maps from files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cw.games.rules import Json
 
 
 def match_again(rules: CodeBattle, start: State, seed: int, options: Mapping[str, Json]) -> State:
-    """Return the start of a match; a map from a file is reused as recorded."""
+    """Return the start state of a recorded match; a map from a file is reused as recorded."""
     if not is_file(options.get("map")):
         return restarted(rules, start, seed, options)
     owned = [core.owner for core in start.cores]

@@ -1,4 +1,4 @@
-"""The wording of results of Code Battle (rule book, "End")."""
+"""Wording of Code Battle results (rule book, "End")."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cw.games.endings import Endings, Figures
 
 
 def tie_breaks(state: State) -> Figures:
-    """Return the tie-breaks after the score."""
+    """Return the tie-breaks that follow the score."""
     keys = {slot: ranking_key(state, slot) for slot in range(len(state.stats))}
     return {
         "collected energy": {slot: energy for slot, (_, energy, _) in keys.items()},

@@ -1,4 +1,4 @@
-"""Writes the game's own replay format, `cw replay export --game`, from the states of a match."""
+"""Exports the states of a match in Code Battle's own replay format (`cw replay export --game`)."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ VERSION = 1
 def export(
     document: Mapping[str, Any], states: Sequence[State], attribution: Credits | None = None
 ) -> bytes:
-    """Return a match's file from its replay document and all its states, the start first.
+    """Return the file of a match, given its replay document and all its states, the start first.
 
-    Without `attribution`, which holds a site's names, ids are made up for the match and its bots.
+    `attribution` holds a site's names; without it, ids are made up for the match and its bots.
     """
     attribution = attribution or made_up(document)
     return compact(
@@ -59,7 +59,7 @@ def result(states: Sequence[State]) -> dict[str, Json]:
 
 
 def map_id(document: Mapping[str, Any]) -> str:
-    """Return the map that a match names, or that its seed selects from the library."""
+    """Return the id of the map that a match names, or that its seed selects from the library."""
     options = document["options"]
     if "map" in options:
         return str(options["map"])

@@ -1,4 +1,4 @@
-"""Reads the game's own replay format, so that the match can be replayed."""
+"""Imports Code Battle's own replay format, so that the match can be replayed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cw.games.rules import Json
 from cw.games.wire import Credit, Credits
 
 OURS: Final = frozenset({"version", "players", "config", "map", "turns"})
-"""Members that identify a file of this format; the arena's replay has a `game` instead."""
+"""Members that identify a file of this format; the arena's own replays have `game` instead."""
 
 EMPTY_TURN: Final[Mapping[str, Json]] = {
     "moves": {},
@@ -46,7 +46,7 @@ class ToldBot(msgspec.Struct, frozen=True):
 
 
 class ToldConfig(msgspec.Struct, frozen=True):
-    """The seven settings."""
+    """The seven settings of the match."""
 
     rows: int
     cols: int
@@ -81,7 +81,7 @@ class ToldMove(msgspec.Struct, frozen=True):
 
 
 class ToldTurn(msgspec.Struct, frozen=True):
-    """The inputs of a turn; the rules compute its result."""
+    """The inputs of a turn; the rules compute the result."""
 
     moves: dict[Slot, list[ToldMove]] = {}
     faults: dict[Slot, FaultKind] = {}
@@ -141,7 +141,7 @@ def options_of(match: ToldMatch) -> dict[str, Json]:
 
 
 def map_option(map_id: str) -> str:
-    """Return the `map` option for an id; one that is not in the library came from a file."""
+    """Return the `map` option for a map id; an id outside the library means a map from a file."""
     if is_file(map_id):
         return map_id
     try:
@@ -151,7 +151,7 @@ def map_option(map_id: str) -> str:
 
 
 def start_document(match: ToldMatch) -> dict[str, Json]:
-    """Return the document of the first state: a bot on each core, and all nodes empty."""
+    """Return the JSON of the first state: a bot on each core, and all nodes empty."""
     cores = [(*core.pos, core.owner) for core in match.map.cores]
     owners = [owner for _, _, owner in cores]
     placed = [
@@ -178,7 +178,7 @@ def start_document(match: ToldMatch) -> dict[str, Json]:
 
 
 def actions_of(turn: ToldTurn) -> dict[str, Json]:
-    """Return the actions of a turn as the codec reads them."""
+    """Return the actions of a turn in the form that the codec reads."""
     moves: dict[str, Json] = {
         slot: [
             {"row": move.origin[0], "col": move.origin[1], "direction": move.way} for move in steps
@@ -191,7 +191,7 @@ def actions_of(turn: ToldTurn) -> dict[str, Json]:
 def whole_turns(turns: Sequence[Mapping[str, Json]], match: ToldMatch) -> Iterator[dict[str, Json]]:
     """Yield the turns of a file with exactly the members of the format.
 
-    Missing members are empty; missing scores are those of the turn before.
+    Missing members become empty; missing scores are copied from the previous turn.
     """
     owners = [core.owner for core in match.map.cores]
     scores: Json = [owners.count(slot) for slot in range(len(match.players))]

@@ -1,4 +1,4 @@
-"""The map maker of Code Battle: series of maps, the curated library, and map pictures."""
+"""The Code Battle map maker: series of maps, the curated library, and images of maps."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from cw.games.code_battle.strategies.simple import Gatherer
 from cw.games.rules import Json
 
 EACH: Final = 50
-"""Maps per number of players."""
+"""The number of library maps per number of players."""
 
 DEFAULT_MAPS: Final = 10
-"""How many of them use the default options; they come first."""
+"""How many of these maps use the default options; they come first."""
 
 SIDES: Final = range(30, 81)
 """The range of rows and columns of all other maps."""
@@ -34,14 +34,14 @@ TEST_TURNS: Final = 150
 
 
 def library(players: int, seed: int) -> Iterator[Map]:
-    """Yield the library's maps for a number of players; the same seed gives the same maps."""
+    """Yield the library's maps for a number of players; a seed always gives the same maps."""
     rng = Random(f"{seed} {players}")
     for number, map_id in enumerate(map_ids(players, EACH)):
         yield curated(map_id, players, rng, default=number < DEFAULT_MAPS)
 
 
 def curated(map_id: str, players: int, rng: Random, *, default: bool) -> Map:
-    """Return the first playable map that random options and seeds produce."""
+    """Return the first playable map made with random options and seeds."""
     while True:
         options = {} if default else draw_options(rng)
         try:
@@ -53,7 +53,7 @@ def curated(map_id: str, players: int, rng: Random, *, default: bool) -> Map:
 
 
 def draw_options(rng: Random) -> dict[str, Any]:
-    """Return random options for the map maker; some of them produce no map."""
+    """Return random options for the map maker; some combinations produce no map."""
     return {
         "rows": rng.choice(SIDES),
         "cols": rng.choice(SIDES),
@@ -85,7 +85,7 @@ def is_playable(candidate: Map) -> bool:
 
 
 def map_sheet(lines: Sequence[str], title: str) -> Sheet:
-    """Draw a map: `#` is a wall, `*` an energy node, `A`, `B` and so on the starts."""
+    """Render a map: `#` is a wall, `*` an energy node, `A`, `B` and so on are the starts."""
     cols, rows = len(lines[0]), len(lines)
     scale = fitting((cols, rows), *STILL)
     return Sheet(
@@ -98,7 +98,7 @@ def map_sheet(lines: Sequence[str], title: str) -> Sheet:
 
 
 def draw_map(lines: Sequence[str], scale: float) -> Iterator[Shape]:
-    """Draw the characters of a map, a tile `scale` pixels wide."""
+    """Render the characters of a map; a tile is `scale` pixels wide."""
     signs = [(row, col, sign) for row, line in enumerate(lines) for col, sign in enumerate(line)]
     walls = tuple((row, col) for row, col, sign in signs if sign == "#")
     yield from draw_ground(len(lines), len(lines[0]), walls, scale)
@@ -113,18 +113,18 @@ OWNERS = "ABCDEF"
 
 
 class CodeBattleMaps:
-    """Maps of 2, 3, 4 or 6 players with walls, energy nodes and cores."""
+    """Makes maps for 2, 3, 4 or 6 players, with walls, energy nodes and cores."""
 
     def ids(self, players: int, number: int) -> list[str]:
         """Return the ids of a series of maps: m4_001, m4_002 and so on for 4 players."""
         return map_ids(players, number)
 
     def make(self, players: int, number: int, seed: int, **options: Json) -> Iterator[Map]:
-        """Yield a series of maps; the options are those of maps.generate.DEFAULTS."""
+        """Yield a series of maps; the options are those of maps.generation.DEFAULTS."""
         return make_maps(players, number, seed, **options)
 
     def library(self, players: int, seed: int) -> Iterator[Map]:
-        """Yield the library's maps for a number of players, made from a seed (curation)."""
+        """Yield the library's maps for a number of players, generated and curated from a seed."""
         return library(players, seed)
 
     def stored(self, players: int) -> Sequence[Map]:
@@ -140,7 +140,7 @@ class CodeBattleMaps:
         return decode_map(data, name)
 
     def facts(self, game_map: Map) -> dict[str, Json]:
-        """Return the options and measures of a map."""
+        """Return the options and statistics of a map."""
         return {
             "map_id": game_map.map_id,
             "players": game_map.players,
@@ -156,7 +156,7 @@ class CodeBattleMaps:
         }
 
     def sheet(self, game_map: Map) -> Sheet:
-        """Return the picture of a map, drawn like the board of a match."""
+        """Return an image of a map, drawn like the board of a match."""
         return map_sheet(self.picture(game_map), game_map.map_id)
 
     def picture(self, game_map: Map) -> list[str]:

@@ -1,4 +1,4 @@
-"""Code Battle: a dark torus with walls, energy, cores, bots and their trails."""
+"""Renders the Code Battle torus with walls, energy, cores, bots and their trails."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Config(msgspec.Struct, frozen=True):
 
 
 class Node(msgspec.Struct, frozen=True):
-    """A place where energy appears."""
+    """A tile on which energy appears."""
 
     row: Place
     col: Place
@@ -82,7 +82,7 @@ class Death(msgspec.Struct, frozen=True):
 
 
 class Purse(msgspec.Struct, frozen=True):
-    """A player's resources."""
+    """A player's score."""
 
     score: Number
 
@@ -91,7 +91,7 @@ Thing = Node | Core | Bot | Death
 
 
 class Frame(msgspec.Struct, frozen=True):
-    """The parts of a frame that are drawn."""
+    """The members of a frame that the picture uses."""
 
     config: Config
     walls: tuple[tuple[Place, Place], ...]
@@ -102,7 +102,7 @@ class Frame(msgspec.Struct, frozen=True):
     dead: tuple[Death, ...] = ()
 
     def __post_init__(self) -> None:
-        """Reject positions off the torus."""
+        """Raise ValueError for positions off the torus."""
         lists: tuple[tuple[Thing, ...], ...] = (self.nodes, self.cores, self.bots, self.dead)
         places = ((piece.row, piece.col) for pieces in lists for piece in pieces)
         for row, col in (*self.walls, *places):
@@ -111,7 +111,7 @@ class Frame(msgspec.Struct, frozen=True):
 
 
 def draw(scene: Scene[Frame]) -> Iterator[Shape]:
-    """Draw the torus."""
+    """Render the torus."""
     frame = scene.frame
     yield from draw_ground(frame.config.rows, frame.config.cols, frame.walls, scene.scale)
     for node in frame.nodes:
@@ -127,7 +127,7 @@ def draw(scene: Scene[Frame]) -> Iterator[Shape]:
 def draw_ground(
     rows: int, cols: int, walls: tuple[tuple[int, int], ...], scale: float
 ) -> Iterator[Shape]:
-    """Draw the empty torus; a tile is `scale` pixels wide."""
+    """Render the empty torus; a tile is `scale` pixels wide."""
     thick = 1.5 / scale
     yield Rectangle(-thick, -thick, cols + 2 * thick, rows + 2 * thick, EDGE)
     yield Rectangle(0, 0, cols, rows, GROUND)
@@ -137,14 +137,14 @@ def draw_ground(
 
 
 def draw_node(row: int, col: int, energy: bool) -> Shape:
-    """Draw energy as a diamond, and an empty node as a hollow one."""
+    """Render energy as a diamond, and an empty node as a hollow one."""
     x, y, r = col + 0.5, row + 0.5, 0.46 if energy else 0.3
     diamond = ((x, y - r), (x + r, y), (x, y + r), (x - r, y))
     return Polygon(diamond, ENERGY, 0.9) if energy else Polygon(diamond, ENERGY, 0.5, stroke=0.08)
 
 
 def draw_core(core: Core, scale: float) -> Iterator[Shape]:
-    """Draw a core with a ring and its owner's letter, a razed one with a cross."""
+    """Render a core with a ring and its owner's letter, a razed one with a cross."""
     x, y = core.col + 0.5, core.row + 0.5
     ink = colour_of(core.owner, dark=True)
     yield Circle(x, y, 0.85, ink, 0.5 if core.active else 0.2)
@@ -156,12 +156,12 @@ def draw_core(core: Core, scale: float) -> Iterator[Shape]:
 
 
 def draw_trails(scene: Scene[Frame]) -> Iterator[Shape]:
-    """Draw where bots were in earlier turns."""
+    """Render trails of the bots' positions in earlier turns."""
     way = [{bot.number: bot for bot in frame.bots} for frame in (scene.frame, *scene.past)]
     for back, (since, then) in enumerate(pairwise(way), 1):
         for bot in scene.frame.bots:
             start, end = then.get(bot.number), since.get(bot.number)
-            # Do not draw a step over the edge of the map.
+            # Skip steps across the edge of the map.
             if start and end and abs(start.row - end.row) + abs(start.col - end.col) == 1:
                 yield Stroke(
                     (start.col + 0.5, start.row + 0.5),
@@ -173,7 +173,7 @@ def draw_trails(scene: Scene[Frame]) -> Iterator[Shape]:
 
 
 def draw_deaths(scene: Scene[Frame]) -> Iterator[Shape]:
-    """Draw a flash where bots died in this turn, and a cross that fades over the next ones."""
+    """Render a flash where bots died in this turn, and a cross that fades over the next ones."""
     fading = (scene.frame, *scene.past)[:BEFORE]
     for back, frame in reversed(list(enumerate(fading))):
         for death in frame.dead:

@@ -1,4 +1,4 @@
-"""How pages offer Code Battle."""
+"""The options for Code Battle matches on web pages."""
 
 from __future__ import annotations
 

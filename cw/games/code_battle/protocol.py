@@ -1,4 +1,4 @@
-"""The wire protocol of Code Battle (rule book, "On the wire"): POST /turn, signed both ways."""
+"""The Code Battle wire protocol (rule book, "On the wire"): POST /turn, signed both ways."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ QUOTED: Final = 200
 
 
 class CodeBattleProtocol:
-    """Every slot with a living bot is asked for each turn, all at the same time."""
+    """Asks all slots with a living bot for their moves concurrently, turn by turn."""
 
     transports: Sequence[Transport] = ("http", "lines")
     signed_with: str | None = "secret"
@@ -61,7 +61,7 @@ class CodeBattleProtocol:
 
 
 async def check_health(referee: Referee) -> dict[Player, Fault]:
-    """Request the health of the web services; record and return the faults."""
+    """Request GET /health from the web services; record and return the faults."""
     ask = Query(Request("GET", "/health"), read_health, HEALTH, noted=False)
     called = {slot: ask for slot in referee.names if referee.transport(slot) == "http"}
     answers = await referee.ask(called)
@@ -105,7 +105,7 @@ class Signer:
     """Builds and signs the requests of one match."""
 
     def __init__(self, referee: Referee) -> None:
-        """Use the configured ids of the match and its bots; generate the missing ones."""
+        """Use the configured ids of the match and its bots; generate missing ones."""
         self.referee = referee
         match_ids = (referee.setting(slot, "match_id") for slot in referee.names)
         self.match = next(filter(None, match_ids), None) or f"m_{referee.token()[:8]}"
@@ -151,7 +151,7 @@ def signature(secret: str, head: str, body: bytes) -> str:
 
 
 def read_signed(secret: str, head: str, reply: Reply) -> list[Json] | Fault:
-    """Read a web service's reply: its status, its signature, then its moves."""
+    """Read a web service's reply: check its status and its signature, then return its moves."""
     if reply.status == 401:
         return Fault("malformed", REFUSED)
     if reply.status != 200:
@@ -182,5 +182,5 @@ def read_moves(reply: Reply) -> list[Json] | Fault:
 
 
 def quote(body: bytes) -> str:
-    """Quote the beginning of a reply."""
+    """Return the beginning of a reply, quoted for a message."""
     return repr(body[:QUOTED].decode(errors="replace"))

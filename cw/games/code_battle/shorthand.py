@@ -1,4 +1,4 @@
-"""Compact replays of Code Battle: orders name bots by id, and the ordered steps are implied."""
+"""Compact Code Battle replays: orders refer to bots by id, and the ordered steps are implied."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MEMBERS: Final = ["row", "col", "direction"]
 
 
 class CodeBattleShorthand:
-    """Shortens orders by omitting the bots' positions, and predicts that bots go where ordered."""
+    """Shortens orders by omitting the bots' positions, and predicts that bots move as ordered."""
 
     def shorten(self, frame: Json, actions: Mapping[str, Json]) -> ShortActions:
         """Return the bots' ids by slot, and the letters of their directions as one string."""
@@ -53,7 +53,7 @@ class CodeBattleShorthand:
 
 
 def is_plain(order: Json, ids: Mapping[tuple[int, int], int]) -> bool:
-    """Return whether an order is exactly a direction for a bot."""
+    """Return whether an order contains only a bot's position and a direction."""
     return (
         isinstance(order, dict)
         and list(order) == MEMBERS

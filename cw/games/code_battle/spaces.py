@@ -1,4 +1,4 @@
-"""What a slot of Code Battle sees as arrays, and one order per tile."""
+"""Code Battle views as arrays, and one order per tile."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def own_tiles(view: View) -> list[Tile]:
 
 
 def mask(view: View, _player: Player) -> Mask:
-    """Return a mask that lets own bots go anywhere or hold; other tiles only hold."""
+    """Return a mask that allows own bots every direction and hold, but other tiles only hold."""
     allowed = np.zeros((view.config.rows * view.config.cols, 1 + len(WAYS)), np.int8)
     allowed[:, 0] = 1
     allowed[own_tiles(view)] = 1

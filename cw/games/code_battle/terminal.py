@@ -1,4 +1,4 @@
-"""Boards of Code Battle, drawn in the terminal."""
+"""Renders Code Battle boards in the terminal."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from cw.games.rules import Json
 
 
 def draw(frame: Json) -> Text:
-    """Draw the torus: walls, energy, cores (large letters) and bots (small ones)."""
+    """Render the torus: walls, energy, cores (large letters) and bots (small ones)."""
     rows, cols = frame["config"]["rows"], frame["config"]["cols"]
     signs: dict[tuple[int, int], tuple[str, str]] = {}
     for row, col in frame["walls"]:

@@ -1,4 +1,4 @@
-"""A strategy of End of Codes as a web service."""
+"""Serves an End of Codes strategy as a web service."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ VERSION: Final = "1.0"
 
 
 class EndOfCodesBotHandler:
-    """Keeps games apart by id; evicts the oldest when there are too many."""
+    """Keeps one strategy per game and player; evicts the oldest when there are too many."""
 
     def __init__(self, context: BotContext) -> None:
         """Start with no games."""
@@ -26,7 +26,7 @@ class EndOfCodesBotHandler:
         self.games: dict[tuple[str, str], Strategy[Any, Any]] = {}
 
     def answer(self, message: Request | LineMessage) -> Reply:
-        """Answer a request: 403 without the right key, 404 for other paths."""
+        """Reply to a request: 403 without the right key, 404 for other paths."""
         if not isinstance(message, Request):
             return as_json({"error": "no request"}, 400)
         parts = urlsplit(message.path)
@@ -44,7 +44,7 @@ class EndOfCodesBotHandler:
         return self.play(fields) if parts.path == "/round" else as_json({"error": "path"}, 404)
 
     def play(self, fields: dict[str, str]) -> Reply:
-        """Answer a round."""
+        """Reply to a round."""
         world = msgspec.json.decode(fields["map"])
         hp = max((creature["hp"] for creature in world), default=1)
         state = read_state(
@@ -69,12 +69,12 @@ class EndOfCodesBotHandler:
 
 
 def query(text: str) -> dict[str, str]:
-    """Parse the variables of an address or of a form."""
+    """Parse the variables in the query string of a URL, or in a form."""
     return {name: values[-1] for name, values in parse_qs(text, max_num_fields=32).items()}
 
 
 def form(call: Request) -> dict[str, str]:
-    """Parse a form, in either encoding."""
+    """Parse the body of a form, in either encoding."""
     kind = next((v for name, v in call.headers.items() if name.lower() == "content-type"), "")
     body = call.body or b""
     if not kind.startswith("multipart/form-data"):

@@ -1,4 +1,4 @@
-"""The checks of a bot of End of Codes, starting with the seven sanity checks of the seed."""
+"""Checks for End of Codes bots, starting with the seven sanity checks of the seed."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ ADVICE: Final = {
     "initiate_username_mismatch": "the username must be the bot's name: put USERNAME= before the"
     " bot, or give --set NAME.username=USERNAME",
 }
-"""Fixes for errors that the command line may cause."""
+"""Fixes for errors that may be caused by the command line."""
 
 SMALL: Final[Mapping[str, Any]] = {"M": 10, "MAX_HP": 3}
 
 
 class EndOfCodesChecks:
-    """The sanity checks, each request on its own, and whole games."""
+    """Runs the sanity checks, single requests, and whole games."""
 
     trials: Sequence[Trial] = (
         Trial("plays a whole game against the sample bot", SMALL, ("sample",)),
@@ -76,7 +76,7 @@ class EndOfCodesChecks:
             await self.game(grader, int(player), report)
 
     async def ready(self, referee: Referee) -> Mapping[Player, Readiness]:
-        """Ask all bots at once who they are; return the results of the sanity checks."""
+        """Ask all bots concurrently who they are; return the results of the sanity checks."""
         grader = Grader(referee)
         replies: dict[Player, Reply] = {}
         queries = {
@@ -87,7 +87,7 @@ class EndOfCodesChecks:
         return {player: readiness(answers[player], replies.get(player)) for player in referee.names}
 
     async def game(self, grader: Grader, player: int, report: CheckReport) -> None:
-        """Send a game and a few of its rounds."""
+        """Announce a game, and send a few of its rounds."""
         state = GAME.new(2, 1, M=5, MAX_HP=3)
         fields = {
             "gameid": 1,
@@ -149,9 +149,9 @@ def readiness(answer: Any, reply: Reply | None) -> Readiness:
 
 
 def sanity_fault(fault: Fault, text: str) -> Fault:
-    """Return a failed sanity check with its text from the document.
+    """Return the fault of a failed sanity check, with the text of the check.
 
-    The text asks about the network of a web service: it is left out if a program has ended.
+    The text is about the network of a web service, so it is omitted if a program has ended.
     """
     detail = fault.detail if fault.lasting else f"{fault.detail}: {text}"
     return replace(fault, kind="startup", detail=detail)

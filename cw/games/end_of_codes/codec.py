@@ -1,4 +1,4 @@
-"""States of End of Codes as JSON (rule book, "State and actions as JSON")."""
+"""The JSON format of End of Codes states (rule book, "State and actions as JSON")."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from cw.games.end_of_codes.state import Column, Expelled, PlayerState, State
 from cw.games.rules import Fault, Json, Player
 
 MOST_CELLS: Final = 4 * 1_000_000
-"""Cells of the map drawn for the most creatures that a game may have."""
+"""The cells of a map made for the maximum number of creatures in a game."""
 
 CREATURE: Final = ("creatureid", "userid", "x", "y", "hp")
 
 Id = Annotated[int, Meta(ge=1, le=2**63 - 1)]
 Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Side = Annotated[int, Meta(ge=1, lt=2**31)]
-"""Width or height of the map in cells: the bound keeps cell numbers within 64 bits."""
+"""The width or height of the map in cells; the bound keeps cell numbers within 64 bits."""
 
 
 class EndOfCodesCodec:
-    """Writes and reads the documents of End of Codes."""
+    """Converts End of Codes states and replies to and from JSON."""
 
     def __init__(self, rules: EndOfCodes) -> None:
-        """Use these rules to read and write games."""
+        """Initialize the codec with the rules of the game."""
         self.rules = rules
 
     def state_to_json(self, state: State) -> dict[str, Json]:
-        """Return the state as a document."""
+        """Return the state as JSON."""
         return {
             "round": state.round,
             "W": state.width,
@@ -45,11 +45,11 @@ class EndOfCodesCodec:
         }
 
     def state_from_json(self, document: Json, /, **options: Json) -> State:
-        """Read a state; the only option that counts is `max_rounds`."""
+        """Read a state; the only option used is `max_rounds`."""
         return read_state(document, options.get("max_rounds", 10_000))
 
     def view_to_json(self, view: State) -> dict[str, Json]:
-        """Return the document of the state."""
+        """Return the state as JSON."""
         return self.state_to_json(view)
 
     def player_from_json(self, state: State, name: Json) -> Player:
@@ -57,13 +57,13 @@ class EndOfCodesCodec:
         return player_named(self.rules.players(state), name)
 
     def action_to_json(self, action: Json) -> Json:
-        """Return the reply unchanged: it is already a document."""
+        """Return the reply unchanged: it is already JSON."""
         return action
 
     def actions_from_json(
         self, state: State, document: Mapping[str, Json]
     ) -> dict[Player, Json | Fault]:
-        """Read replies and faults; checking a reply is left to the rules."""
+        """Read replies and faults; the rules check the replies."""
         return actions_by_player(self.rules.players(state), document, read_action)
 
     def result_to_json(self, state: State) -> dict[str, Json]:
@@ -79,7 +79,7 @@ class EndOfCodesCodec:
 
 
 def creatures(state: State) -> list[dict[str, int]]:
-    """Return all creatures as bots receive them."""
+    """Return all creatures in the format that bots receive."""
     columns = (state.ids, state.owners, state.x, state.y, state.hp)
     rows = zip(*(column.tolist() for column in columns), strict=True)
     return [
@@ -89,7 +89,7 @@ def creatures(state: State) -> list[dict[str, int]]:
 
 
 def player_document(player: PlayerState) -> dict[str, Json]:
-    """Return a player as a document."""
+    """Return a player as JSON."""
     fault = None if player.fault is None else player.fault._asdict()
     return player._asdict() | {"fault": fault}
 
@@ -133,7 +133,7 @@ class StateDocument(msgspec.Struct, frozen=True):
 
 
 def read_state(document: Json, max_rounds: Json = 10_000) -> State:
-    """Read a state; raise ProtocolError naming the place of an error."""
+    """Read a state; raise ProtocolError with the location of an error."""
     payload = from_json("state of end-of-codes", document, StateDocument)
     if payload.W * payload.H > MOST_CELLS:
         raise ProtocolError(f"W*H must be at most {MOST_CELLS}, not {payload.W * payload.H}")
@@ -183,7 +183,7 @@ def check_creatures(document: StateDocument, columns: Mapping[str, Column]) -> N
 
 
 def read_player(document: PlayerDocument, now: int, alive: set[int]) -> PlayerState:
-    """Read a player; one without a living creature or `died` counts as having died now."""
+    """Read a player; without a living creature and without `died` it counts as having died now."""
     if document.died is not None and document.userid in alive:
         raise ProtocolError(
             f"player {document.userid}: died is {short(document.died)}, but a creature of it lives"
@@ -211,5 +211,5 @@ def check_world(state: State) -> None:
 
 
 def read_action(_player: Player, value: Json) -> Json | Fault:
-    """Read a fault that the grader saw, or return a reply as it is."""
+    """Read a fault that the grader recorded, or return a reply unchanged."""
     return Fault.from_json(value) if is_fault(value) else value

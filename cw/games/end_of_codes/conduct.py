@@ -1,4 +1,4 @@
-"""How a game of End of Codes starts, with the bots that passed `GET /bot`, and its figures."""
+"""How End of Codes games restart with the bots that passed `GET /bot`, and their statistics."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cw.games.rules import Fault, Json, Player
 
 
 def genesis_again(rules: EndOfCodes, start: State, seed: int, options: Mapping[str, Json]) -> State:
-    """Return the genesis for recorded players; those who failed `POST /game` are dead."""
+    """Return the genesis for the recorded players; those who failed `POST /game` are dead."""
     players = [{"userid": player.userid, "username": player.username} for player in start.players]
     faults = {
         player.userid: Fault(player.fault.kind, player.fault.error or "")
@@ -29,7 +29,7 @@ def deaths(state: State) -> dict[Player, dict[str, Json]]:
 
 
 def numbered(document: Json) -> Json:
-    """Return the document of a state with numbers in place of usernames."""
+    """Return the JSON of a state with numbers in place of usernames."""
     players = [
         {**player, "username": numbered_name(player["userid"])} for player in document["players"]
     ]

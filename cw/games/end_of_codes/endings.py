@@ -1,4 +1,4 @@
-"""The wording of results of End of Codes."""
+"""Wording of End of Codes results."""
 
 from __future__ import annotations
 

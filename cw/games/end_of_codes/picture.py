@@ -1,4 +1,4 @@
-"""End of Codes: creatures as discs and marks on numbered cells; (0, 0) is bottom left."""
+"""Renders the End of Codes map: creatures on numbered cells; (0, 0) is bottom left."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ STEPS: Final[Mapping[str, tuple[int, int]]] = {
 }
 
 CLOSE: Final = 12
-"""Pixels per cell from which creatures have letters and attacks are drawn."""
+"""The cell size in pixels from which creatures have letters and attacks are rendered."""
 
 RINGED: Final = 24
-"""Pixels per cell from which a ring shows hit points."""
+"""The cell size in pixels from which a ring shows hit points."""
 
 LEVELS: Final = 4
-"""Levels of hit points that are distinguished by colour strength."""
+"""The number of hit point levels distinguished by colour strength."""
 
 
 class Creature(msgspec.Struct, frozen=True, rename={"number": "creatureid", "user": "userid"}):
-    """A creature; without hit points it is dead."""
+    """A creature; with no hit points it is dead."""
 
     number: Key
     user: Key
@@ -60,7 +60,7 @@ class Creature(msgspec.Struct, frozen=True, rename={"number": "creatureid", "use
 
 
 class Frame(msgspec.Struct, frozen=True, rename={"width": "W", "height": "H", "most": "MAX_HP"}):
-    """The parts of a frame that are drawn; `most` is the hit points of the start."""
+    """The members of a frame that the picture uses; `most` is the hit points at the start."""
 
     width: Side
     height: Side
@@ -68,7 +68,7 @@ class Frame(msgspec.Struct, frozen=True, rename={"width": "W", "height": "H", "m
     creatures: tuple[Creature, ...]
 
     def __post_init__(self) -> None:
-        """Reject creatures off the map."""
+        """Raise ValueError for creatures off the map."""
         for creature in self.creatures:
             if creature.x >= self.width or creature.y >= self.height:
                 raise ValueError(f"({creature.x}, {creature.y}) is not on the map")
@@ -80,7 +80,7 @@ class Frame(msgspec.Struct, frozen=True, rename={"width": "W", "height": "H", "m
 
 
 class Intent(msgspec.Struct, frozen=True, rename={"number": "creatureid"}):
-    """What a creature was ordered to do."""
+    """The order to a creature."""
 
     number: Key
     action: str
@@ -88,7 +88,7 @@ class Intent(msgspec.Struct, frozen=True, rename={"number": "creatureid"}):
 
 
 def draw(scene: Scene[Frame]) -> Iterator[Shape]:
-    """Draw the map."""
+    """Render the map."""
     frame = scene.frame
     thick = 1.5 / scene.scale
     yield Rectangle(
@@ -105,7 +105,7 @@ def draw(scene: Scene[Frame]) -> Iterator[Shape]:
 
 
 def draw_creature(scene: Scene[Frame], creature: Creature) -> Iterator[Shape]:
-    """Draw a creature, with its letter if there is room."""
+    """Render a creature, with its letter if there is room."""
     seat = scene.seat(creature.user)
     x, y = middle(scene.frame, creature)
     part = min(1.0, creature.hp / scene.frame.most)
@@ -123,12 +123,12 @@ def draw_creature(scene: Scene[Frame], creature: Creature) -> Iterator[Shape]:
 
 
 def middle(frame: Frame, creature: Creature) -> tuple[float, float]:
-    """Return the middle of a creature's cell."""
+    """Return the centre of a creature's cell."""
     return creature.x + 0.5, frame.height - creature.y - 0.5
 
 
 def draw_deaths(scene: Scene[Frame]) -> Iterator[Shape]:
-    """Draw a fading cross where creatures died in the last rounds."""
+    """Render a fading cross where creatures died in the last rounds."""
     frames = (scene.frame, *scene.past)
     for back, (after, before) in reversed(list(enumerate(pairwise(frames)))):
         living = {creature.number for creature in before.living}
@@ -140,7 +140,7 @@ def draw_deaths(scene: Scene[Frame]) -> Iterator[Shape]:
 
 
 def draw_attacks(scene: Scene[Frame]) -> Iterator[Shape]:
-    """Draw every attack as a short line from the attacker to the attacked cell."""
+    """Render every attack as a short line from the attacker to the attacked cell."""
     if not scene.past:
         return
     before = {str(creature.number): creature for creature in scene.past[0].creatures}
@@ -155,7 +155,7 @@ def draw_attacks(scene: Scene[Frame]) -> Iterator[Shape]:
 
 
 def intents(scene: Scene[Frame]) -> Iterator[Intent]:
-    """Yield the creatures' readable orders of the turn."""
+    """Yield the readable orders to creatures in the turn."""
     for action in scene.actions.values():
         entries = action.get("intent") if isinstance(action, dict) else None
         for entry in entries if isinstance(entries, list) else ():

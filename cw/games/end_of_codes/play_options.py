@@ -1,4 +1,4 @@
-"""How pages offer End of Codes."""
+"""The options for End of Codes games on web pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The wire protocol of End of Codes (rule book, "On the wire"): the grader calls, bots serve."""
+"""The End of Codes wire protocol (rule book, "On the wire"): the grader's requests to the bots."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ PASSED: Final = (
     "The bot is reporting a botname, version, and username.",
     "The username reported by the bot is associated with the user who is using the bot URL.",
 )
-"""The same checks, as the statements that hold once they are passed."""
+"""The same checks, as the messages for passing them."""
 
 FAILED_BY: Final = (
     ("malformed_url", "could_not_resolve"),
@@ -72,7 +72,7 @@ FAILED_BY: Final = (
     ),
     ("username_mismatch",),
 )
-"""Names of errors, without `initiate_`, by the sanity check that they fail."""
+"""The names of errors, without `initiate_`, grouped by the sanity check that they fail."""
 
 FAILURES: Final = {
     "unresolved": "could_not_resolve",
@@ -86,7 +86,7 @@ FAILURES: Final = {
     "unreadable": "invalid_json",
     "exception": "exception",
 }
-"""Causes of failures as transports name them, and kinds -> their names in the document."""
+"""Causes of failures in transports, and fault kinds -> their error names in this protocol."""
 
 DISCONNECTED: Final = (
     "could_not_resolve",
@@ -101,7 +101,7 @@ Read = Callable[[Json], Json | Fault]
 
 
 def name_failure(request: str, fault: Fault) -> Fault:
-    """Rename a failure of the exchange as the document does."""
+    """Give a failure of the exchange its error name in this protocol."""
     name = FAILURES.get(fault.cause or fault.kind, "broken_reply")
     kind: FaultKind = "disconnected" if name in DISCONNECTED else fault.kind
     named = f"{request}_{name}"
@@ -109,7 +109,7 @@ def name_failure(request: str, fault: Fault) -> Fault:
 
 
 def read_reply(request: str, reader: Read, reply: Reply) -> Json | Fault:
-    """Check a reply as every reply is checked, then for its request; return the first failure."""
+    """Run the checks of all replies, then those of its request; return the first failure."""
     if reply.status != 200:
         kind: FaultKind = "crashed" if reply.status >= 500 else "malformed"
         wrong = status_fault(reply)
@@ -143,7 +143,7 @@ STRICT: Final = json.JSONDecoder(object_pairs_hook=distinct)
 
 
 def strict_json(body: bytes) -> Json:
-    """Read JSON; raise ProtocolError for invalid JSON, null, and duplicate keys."""
+    """Parse JSON; raise ProtocolError for invalid JSON, null, and duplicate keys."""
     if read_json(body) is None:
         raise ProtocolError("null is not an answer")
     return STRICT.decode(body.decode())
@@ -178,22 +178,22 @@ def read_created(value: Json) -> Json | Fault:
 
 
 def read_round(value: Json) -> Json | Fault:
-    """Return the reply to POST /round as it is, unless it has a key `fault`, which is wrong.
+    """Return the reply to POST /round unchanged, or a fault if it has a key `fault`.
 
-    Among the actions of a round such an object records what the grader saw.
+    Among the recorded actions of a round, such an object is a fault that the grader saw.
     """
     wrong = wrong_whole(value) if is_fault(value) else None
     return value if wrong is None else replace(wrong, detail=wrong.detail.removeprefix("round_"))
 
 
 def malformed(name: str, expected: str, got: str, actual: str) -> Fault:
-    """Return a fault by its name in the document, without the request; `got` is for its note."""
+    """Return a fault by its error name, without the request; `got` is for its note."""
     note = f"expected {expected}, got {got}"
     return Fault("malformed", name, note=note, expected=expected, actual=actual)
 
 
 def quoted(reply: Reply) -> str:
-    """Return the beginning of a reply for a message."""
+    """Return the beginning of a reply, quoted for a message."""
     return repr(reply.body[:QUOTED].decode(errors="replace"))
 
 
@@ -215,18 +215,18 @@ MULTIPART_HEADERS: Final = {
     "Content-Type": f"multipart/form-data; boundary={BOUNDARY}",
 }
 MAP_SIGNS: Final = {sign: quote_plus(sign) for sign in '[]{}":,'}
-"""The characters in a map other than letters and digits, as encoded in forms."""
+"""The characters of a map other than letters and digits, with their encoding in forms."""
 
 NOTHING: Final[Mapping[str, str]] = {}
 TIMEOUT: Final = 5.0
 CONNECT_TIMEOUT: Final = 3.0
-"""Default seconds for a request and for its connection."""
+"""The default seconds for a request, and for connecting."""
 MOST_REPLY: Final = 64 * 1024
 MOST_INTENTS: Final = 256 * 1024
 
 
 class EndOfCodesProtocol:
-    """GET /bot, POST /game, then POST /round until the end and once more: all bots at once."""
+    """GET /bot, POST /game, then POST /round until the end and once more, concurrently."""
 
     transports: Sequence[Transport] = ("http",)
     signed_with: str | None = None
@@ -244,7 +244,7 @@ class EndOfCodesProtocol:
         referee.begin(state)
         while referee.rules.to_move(state):
             state = referee.step(await referee.ask(grader.round_queries(state)))
-        # Show everybody the final position; their replies have no effect.
+        # Show all players the final position; their replies have no effect.
         queries = grader.round_queries(state)
         await referee.ask(
             {player: replace(query, noted=False) for player, query in queries.items()}
@@ -252,10 +252,10 @@ class EndOfCodesProtocol:
 
 
 class Grader:
-    """The questions of one game."""
+    """The requests of one game."""
 
     def __init__(self, referee: Referee) -> None:
-        """Read the limits of the game."""
+        """Read the limits from the options of the game."""
         self.referee = referee
         options = referee.options
         self.number = options.get("gameid", 1)
@@ -270,7 +270,7 @@ class Grader:
         )
 
     async def initiate(self) -> list[PlayerState]:
-        """Ask all bots who they are; return the players whose bots pass."""
+        """Ask all bots for their identity; return the players whose bots pass."""
         users = {player: self.referee.username(player) for player in self.referee.names}
         queries = {player: self.initiation(player, name) for player, name in users.items()}
         answers = await self.referee.ask(queries)
@@ -286,7 +286,7 @@ class Grader:
         return players
 
     def initiation(self, player: Player, username: str) -> Query:
-        """Return the query that asks a bot who it is."""
+        """Return the query that asks a bot for its identity."""
         path = f"/bot?api_key={self.key(player)}"
         return self.question(
             "initiate", Request("GET", path, None, HEADERS), partial(read_bot, username)
@@ -338,7 +338,7 @@ class Grader:
         reader: Read,
         encoded: Mapping[str, str] = NOTHING,
     ) -> Query:
-        """Return the query for a form; `encoded` holds the fields encoded once for all bots."""
+        """Return the query that posts a form; `encoded` holds the fields that all bots share."""
         order = {"method": "create", "api_key": self.key(player), **fields}
         if self.referee.setting(player, "form") == "multipart":
             call = Request("POST", f"/{request}", multipart(order), MULTIPART_HEADERS)
@@ -347,7 +347,7 @@ class Grader:
         return self.question(request, call, reader, action=request == "round")
 
     def question(self, request: str, call: Request, reader: Read, *, action: bool = False) -> Query:
-        """Return a query whose failures are named as in the document."""
+        """Return a query whose failures get the error names of this protocol."""
         return Query(
             call,
             partial(read_reply, request, reader),
@@ -358,7 +358,7 @@ class Grader:
         )
 
     def key(self, player: Player) -> str:
-        """Return the key that a bot may check."""
+        """Return the API key that a bot may check."""
         return self.referee.setting(player, "api_key") or "0" * 32
 
 
@@ -382,12 +382,12 @@ def encoded_map(world: bytes) -> str:
 def encoded_text(value: Any) -> str:
     """Encode any field for a form."""
     text = plain(value)
-    # Keys and numbers stay as they are; calling `quote_plus` took a quarter of a question's time.
+    # Keys and numbers stay as they are; calling `quote_plus` took a quarter of a query's time.
     return text if text.isascii() and text.isalnum() else quote_plus(text)
 
 
 def urlencoded(fields: Mapping[str, Any], encoded: Mapping[str, str]) -> bytes:
-    """Encode a form; fields that are already encoded are used as they are."""
+    """Encode a form; fields that are already encoded are used unchanged."""
     parts = [
         f"{name}={encoded[name] if name in encoded else encoded_text(value)}"
         for name, value in fields.items()

@@ -1,4 +1,4 @@
-"""Rounds of End of Codes as arrays, and one intent per creature of a player."""
+"""End of Codes rounds as arrays, and one intent per creature of a player."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ WORDS: Final = tuple((action, way) for action in ("move", "attack") for way in D
 """The order for each number from 1; 0 gives no order."""
 
 CREATURES: Final = 10
-"""Default number per player: games of hundreds take long to learn."""
+"""The default number per player: games with hundreds take long to learn."""
 
 HIT_POINTS: Final = 5
 
 
 def settled(players: int, options: Mapping[str, Json]) -> Mapping[str, Json]:
-    """Return options in which everything that decides on sizes is fixed.
+    """Return the options with everything fixed that determines the array sizes.
 
     The map is the smallest square with room for four cells per creature.
     """
@@ -36,12 +36,12 @@ def settled(players: int, options: Mapping[str, Json]) -> Mapping[str, Json]:
 
 
 def own(view: State, player: Player) -> Column:
-    """Return the indices of a player's creatures, dead ones too, in the columns."""
+    """Return the column indices of a player's creatures, including dead ones."""
     return np.flatnonzero(view.owners == player)
 
 
 def write_view(view: State, player: Player) -> Planes:
-    """Return who stands where; the first row is y = 0, in the south."""
+    """Return the creatures on the map as planes; the first row is y = 0, in the south."""
     planes = empty_planes(view.height, view.width, PLANES)
     mine, living = own(view, player), view.hp > 0
     place = np.zeros(len(view.ids), np.int16)

@@ -47,21 +47,21 @@ class Intent(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """A round. The columns are in ascending id of the creatures, and read-only."""
+    """A round. The columns are sorted by creature id, and read-only."""
 
     round: int
     width: int
     height: int
     most_hp: int
     players: tuple[PlayerState, ...]
-    """In ascending userid."""
+    """The players by ascending userid."""
     ids: Column
     owners: Column
     x: Column
     y: Column
     hp: Column
     max_rounds: int = 10_000
-    """The round at which the game ends at the latest; not part of the documents of a state."""
+    """The round at which the game ends at the latest; not part of a state's JSON."""
 
     def __post_init__(self) -> None:
         """Make the columns read-only."""

@@ -66,7 +66,7 @@ class Hunter:
     """Flees or groups while others fight, and attacks where it outnumbers its opponents."""
 
     def __init__(self, player: Player, rng: Random) -> None:
-        """Take a seat; `rng` makes all random choices."""
+        """Initialize the strategy for a seat; `rng` makes all random choices."""
         self.player = player
         self.rng = rng
 
@@ -79,10 +79,10 @@ class RoundPlan:
     """The intents of one round, as they are chosen."""
 
     def __init__(self, state: State, player: int, rng: Random) -> None:
-        """Start without intents.
+        """Initialize the plan without intents.
 
-        While several opponents are alive the hunter is cautious, and wants three creatures to one;
-        against the last opponent one to one is enough.
+        While several opponents are alive, the hunter is cautious and requires odds of three to one;
+        against the last opponent even odds are enough.
         """
         self.state = state
         self.rng = rng
@@ -98,7 +98,7 @@ class RoundPlan:
         """The cells to which own creatures move in this round."""
 
     def intents(self) -> list[Json]:
-        """Return the intents of creatures beside opponents, then of the rest, nearest first."""
+        """Return the intents of creatures next to opponents, then of the rest, nearest first."""
         if not self.opponents or not self.own:
             return []
         beside = [c for c in self.own if self._targets(c)]
@@ -150,7 +150,7 @@ class RoundPlan:
         return intent(creature, "move", way)
 
     def _fight_or_flee(self, beside: list[Creature]) -> Iterator[Json]:
-        """Yield the intents of creatures beside opponents.
+        """Yield the intents of creatures next to opponents.
 
         Cautious ones flee from bad odds if they can. The others attack: creatures with the fewest
         targets first, each the target with the fewest hit points left after the attacks so far.
@@ -171,12 +171,12 @@ class RoundPlan:
             yield intent(creature, "attack", way)
 
     def _hit_points_left(self, target: Creature, hits: Counter[int]) -> tuple[bool, int]:
-        """Return the sort key of a target: its hit points left, with already dead ones last."""
+        """Return the sort key of a target: its hit points left; targets already dead come last."""
         remaining = target.hp - hits[target.id]
         return remaining <= 0, remaining
 
     def _refuge(self, creature: Creature) -> dict[str, Cell]:
-        """Return the free cells beside no opponent, farthest from opponents first."""
+        """Return the free cells next to no opponent, those farthest from opponents first."""
         safe = {w: c for w, c in self._free(creature).items() if self.distance.get(c, FAR) > 1}
         farthest = sorted(safe.items(), key=lambda entry: -self.distance.get(entry[1], FAR))
         return dict(farthest)
@@ -238,7 +238,7 @@ class PlayerStrategy:
     """A strategy that commands the creatures of one player."""
 
     def __init__(self, player: Player, rng: Random) -> None:
-        """Take a seat; `rng` makes all random choices."""
+        """Initialize the strategy for a seat; `rng` makes all random choices."""
         self.player = player
         self.rng = rng
 
@@ -289,4 +289,4 @@ STRATEGIES: Final[Mapping[str, StrategyFactory[State, Json]]] = {
     "sample": Sample,
     "hunter": Hunter,
 }
-"""By name, weakest strategy first."""
+"""The strategies by name, weakest first."""

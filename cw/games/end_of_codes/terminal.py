@@ -1,4 +1,4 @@
-"""Boards of End of Codes, drawn in the terminal."""
+"""Renders End of Codes maps in the terminal."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from cw.games.rules import Json
 
 
 def draw(frame: Json) -> Text:
-    """Draw the map, north on top: a letter for each living creature's owner."""
+    """Render the map, north on top: a letter for each living creature's owner."""
     users = [player["userid"] for player in frame["players"]]
     numbers = {user: number for number, user in enumerate(users)}
     living = {

@@ -1,4 +1,4 @@
-"""A strategy of Hexagon as a web service."""
+"""Serves a Hexagon strategy as a web service."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ServedMatch:
 
 
 class HexagonBotHandler:
-    """Keeps battles apart by id; evicts the oldest when there are too many."""
+    """Stores battles by id; evicts the oldest when there are too many."""
 
     def __init__(self, context: BotContext) -> None:
         """Start with no battles."""
@@ -34,7 +34,7 @@ class HexagonBotHandler:
         self.games: dict[str, ServedMatch] = {}
 
     def answer(self, message: Request | LineMessage) -> Reply:
-        """Answer a request; 404 for an unknown battle, 400 for an unreadable request."""
+        """Reply to a request: 404 for an unknown battle, 400 for an unreadable request."""
         if not isinstance(message, Request):
             return as_json({"status": "error"}, 400)
         parts = urlsplit(message.path)

@@ -1,4 +1,4 @@
-"""The checks of a bot of Hexagon."""
+"""Checks for Hexagon bots."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ LAST_CHIP: Final = {
 
 
 class HexagonChecks:
-    """Each request on its own, two battles at once, and whole battles on odd boards."""
+    """Checks each request, two battles at the same time, and whole battles on unusual boards."""
 
     trials: Sequence[Trial] = (
         Trial("plays a whole battle against random, in both colours", {}, ("random",)),
@@ -85,24 +85,24 @@ class HexagonChecks:
 
 
 class Prober:
-    """The requests of a check."""
+    """Sends the requests of a check, and reports the steps."""
 
     def __init__(self, referee: Referee, player: Player, report: CheckReport) -> None:
-        """Start with an ordinary board."""
+        """Initialize a battle on an ordinary board."""
         self.referee = referee
         self.player = player
         self.report = report
         self.state: State = GAME.new(2, 1, size=4)
         self.move: Move | None = None
-        # Unique to this check, like the object: another check may ask the same bot meanwhile.
+        # Unique to this check, like the object: another check may use the same bot concurrently.
         self.ids = tuple(f"check{id(self) % 10**10:010}{number}" for number in (1, 2))
 
     async def ask(self, call: Request, reader: Any) -> Any:
-        """Send one request and return the answer."""
+        """Send one request and return the result."""
         return (await self.referee.ask({self.player: Query(call, reader, LIMITS)}))[self.player]
 
     async def say(self, method: str, path: str, body: bytes) -> Fault | None:
-        """Send a body; return the fault if it is not accepted."""
+        """Send a body; return the fault if the bot does not accept it."""
         answer = await self.ask(Request(method, path, body, JSON_HEADERS), read_ok)
         return answer if isinstance(answer, Fault) else None
 
@@ -112,7 +112,7 @@ class Prober:
         return self.report.step("takes POST /games", fault, OK)
 
     async def get(self, number: str, state: State) -> Fault | str | None:
-        """Ask for a move; return what is wrong with it, or None."""
+        """Request a move; return what is wrong with it, or None."""
         call = Request("GET", f"/games/{number}?color={state.color}", None, HEADERS)
         answer = await self.ask(call, read_move)
         if isinstance(answer, Fault):
@@ -125,11 +125,11 @@ class Prober:
         return None
 
     def moved(self, name: str, problem: Fault | str | None, fix: str) -> bool:
-        """Report a step that asked for a move; `fix` is the advice for an illegal one."""
+        """Report a step that requested a move; `fix` is the advice for an illegal move."""
         return self.report.step(name, problem, MOVE if isinstance(problem, Fault) else fix)
 
     async def moves(self) -> bool:
-        """Ask for a move twice: a GET must change nothing."""
+        """Request a move twice: a GET must not change anything."""
         if not self.report.step(
             "gives a legal move", await self.get(self.ids[0], self.state), MOVE
         ):
@@ -139,7 +139,7 @@ class Prober:
         return self.moved("gives a legal move when asked again", again, fix)
 
     async def put(self) -> bool:
-        """Report a move of the bot and one of the other side."""
+        """Send the changes of a move of the bot, then of the other side."""
         for name in ("accepts a PUT of its own move", "accepts a PUT of the other side's move"):
             move = self.move or legal_moves(self.state)[0]
             self.state = GAME.step(self.state, {self.state.color or 1: move})
@@ -153,12 +153,12 @@ class Prober:
         return self.moved("gives a legal move after two changes", answer, fix)
 
     async def begin(self, state: State) -> Fault | str | None:
-        """Open the second battle, and ask for its first move."""
+        """Open the second battle, and request its first move."""
         fault = await self.say("POST", "/games", opening(state, self.ids[1], 1))
         return fault or await self.get(self.ids[1], state)
 
     async def second_battle(self) -> bool:
-        """Play another battle in between, then reopen it under the same id."""
+        """Interleave a second battle with the first, then reopen it under the same id."""
         apart = "keep one board per id: a server plays several battles at once"
         afresh = "a POST with an id that you know starts that battle afresh"
         step = self.moved
@@ -178,25 +178,25 @@ class Prober:
         return step(name, problem, afresh)
 
     async def delete(self) -> bool:
-        """Close both battles, and ask for one that never existed."""
+        """Close both battles, then request a move in one that never existed."""
         faults = [await self.say("DELETE", f"/games/{number}", b"{}") for number in self.ids]
         if not self.report.step("takes DELETE", faults[0] or faults[1], OK):
             return False
         call = Request("GET", "/games/unknown000000000?color=1", None, HEADERS)
         answer = await self.ask(call, refusal)
-        # No server asks for an unknown battle, so only warn.
+        # No server sends requests for an unknown battle, so only warn.
         fix = "answer with status 404"
         self.report.warn("refuses an unknown battle", answer, fix)
         return True
 
 
 def is_answered(fault: Fault) -> bool:
-    """Return whether a bot gave an answer of its own, even a wrong one."""
+    """Return whether a fault is in a response of the bot's own, even a wrong one."""
     return fault.kind == "malformed" and fault.cause != SERVER_ERROR
 
 
 def refusal(reply: Reply) -> Fault | None:
-    """Return the fault of an answer that should refuse: any status below 400."""
+    """Return a fault unless the response is a refusal: any status of 400 or above."""
     if reply.status >= 400:
         return None
     return Fault("malformed", f"it answered with status {reply.status}, expected 404")

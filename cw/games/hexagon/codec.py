@@ -1,4 +1,4 @@
-"""States and actions of Hexagon as JSON (rule book, "State and actions as JSON")."""
+"""The JSON format of Hexagon states and actions (rule book, "State and actions as JSON")."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 
 
 class HexagonCodec:
-    """Writes and reads the documents of Hexagon."""
+    """Converts Hexagon states and moves to and from JSON."""
 
     def __init__(self, rules: Hexagon) -> None:
-        """Use these rules to read and write battles."""
+        """Initialize the codec with the rules of the game."""
         self.rules = rules
 
     def state_to_json(self, state: State) -> dict[str, Json]:
-        """Return the state as a document."""
+        """Return the state as JSON."""
         return {
             "size": state.size,
             "cells": [list(row) for row in state.cells],
@@ -44,15 +44,15 @@ class HexagonCodec:
         return read_state(document)
 
     def view_to_json(self, view: State) -> dict[str, Json]:
-        """Return the document of the state."""
+        """Return the state as JSON."""
         return self.state_to_json(view)
 
     def player_from_json(self, state: State, name: Json) -> Player:
-        """Read colour 1 or 2, as a number or as text."""
+        """Read colour 1 or 2, given as a number or text."""
         return player_named(self.rules.players(state), name)
 
     def action_to_json(self, action: Move) -> dict[str, Json]:
-        """Return the document of a move."""
+        """Return a move as JSON."""
         return move_document(action)
 
     def actions_from_json(
@@ -70,13 +70,13 @@ class HexagonCodec:
         return actions_by_player(self.rules.players(state), document, partial(read_action, state))
 
     def result_to_json(self, state: State) -> dict[str, Json]:
-        """Return the outcome and the cells that the last move changed, as bots receive them."""
+        """Return the outcome and the cells changed by the last move, in the format of the bots."""
         changes = [list(change) for change in state.changes]
         return plain_result(self.rules.outcome(state)) | {"changes": changes}
 
 
 def pair_document(pair: tuple[int, int]) -> dict[str, int]:
-    """Return two numbers by colour."""
+    """Return two numbers by colour as JSON."""
     return {"1": pair[0], "2": pair[1]}
 
 
@@ -114,7 +114,7 @@ class StateDocument(msgspec.Struct, frozen=True):
 
 
 def read_state(document: Json) -> State:
-    """Read a state; raise ProtocolError naming the place of an error."""
+    """Read a state; raise ProtocolError with the location of an error."""
     payload = from_json("state of hexagon", document, StateDocument)
     try:
         check_cells(payload.cells, payload.size)
@@ -146,9 +146,10 @@ def check_jumps(jumps: tuple[int, int], placed: tuple[int, int]) -> None:
 
 
 def check_end(document: StateDocument) -> None:
-    """Raise ProtocolError unless a colour is to move exactly before the end, and for a lone fault.
+    """Raise ProtocolError if the colour to move, the end and the fault contradict each other.
 
-    The fault may be missing for a battle that one ended.
+    A colour must be to move exactly before the end. Only a battle that a fault ended may have a
+    fault, but it may be missing.
     """
     if (document.ended is None) != (document.color is not None):
         raise ProtocolError(f"color is {document.color!r}, but ended is {document.ended!r}")
@@ -157,7 +158,7 @@ def check_end(document: StateDocument) -> None:
 
 
 def move_document(move: Move) -> dict[str, Json]:
-    """Return the document of a move."""
+    """Return a move as JSON."""
     return {"move_from": list(move.move_from), "move_to": list(move.move_to)}
 
 

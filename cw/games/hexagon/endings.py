@@ -1,4 +1,4 @@
-"""The wording of results of Hexagon."""
+"""Wording of Hexagon results."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ class FastBoard(NamedTuple):
     A multiplication adds 1, which carries into a jump every second time; a jump costs 2 (rule 3).
     """
     their_credit: int
-    """The same for the opponent."""
+    """The opponent's counters, combined in the same way."""
 
     @staticmethod
     def from_state(state: State) -> FastBoard:
@@ -135,7 +135,7 @@ class FastBoard(NamedTuple):
         return self.mine.bit_count() - self.enemy.bit_count()
 
     def as_move(self, move: int) -> Move:
-        """Return a move by its cells; a multiplication starts at the first own chip beside it."""
+        """Return a move by its cells; a multiplication starts at the first adjacent own chip."""
         target = move & self.empty
         sources = self.tables.near[target] & self.mine if move == target else move ^ target
         return Move(self.tables.cell[sources & -sources], self.tables.cell[target])

@@ -1,4 +1,4 @@
-"""Hexagon: true hexagons in shifted rows, stones, jumps and captures."""
+"""Renders the Hexagon board: hexagons in shifted rows, stones, jumps and captures."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from cw.drawing import (
 )
 
 PITCH: Final = sqrt(3) / 2
-"""Distance between two rows; the centres of neighbouring cells in a row are 1 apart."""
+"""The distance between two rows; the centres of neighbouring cells in a row are 1 apart."""
 
 RADIUS: Final = 1 / sqrt(3)
 STONE: Final = -1
@@ -38,13 +38,13 @@ Cell = tuple[Place, Place]
 
 
 class Frame(msgspec.Struct, frozen=True):
-    """The parts of a frame that are drawn; `size` is the cells of a side."""
+    """The members of a frame that the picture uses; `size` is the number of cells per side."""
 
     size: Annotated[int, Meta(ge=1, le=1000)]
     cells: tuple[tuple[Value, ...], ...]
 
     def __post_init__(self) -> None:
-        """Reject a board of another shape."""
+        """Raise ValueError unless the board has the shape that `size` requires."""
         side = 2 * self.size - 1
         if len(self.cells) != side or any(len(row) != side for row in self.cells):
             raise ValueError(f"the cells are not {side} rows of {side}")
@@ -57,7 +57,7 @@ class Frame(msgspec.Struct, frozen=True):
 
 
 class Move(msgspec.Struct, frozen=True):
-    """A chip's move."""
+    """The move of a chip."""
 
     move_from: Cell
     move_to: Cell
@@ -82,7 +82,7 @@ def span(size: int, row: int) -> range:
 
 
 def draw(scene: Scene[Frame]) -> Iterator[Shape]:
-    """Draw the board."""
+    """Render the board."""
     size = scene.frame.size
     for row in range(2 * size - 1):
         for col in span(size, row):
@@ -92,7 +92,7 @@ def draw(scene: Scene[Frame]) -> Iterator[Shape]:
 
 
 def draw_cell(scene: Scene[Frame], row: int, col: int) -> Iterator[Shape]:
-    """Draw a cell with its content."""
+    """Render a cell with its content."""
     value = scene.frame.cells[row][col]
     x, y = middle(row, col)
     corners = [pi / 6 + corner * pi / 3 for corner in range(6)]
@@ -106,7 +106,7 @@ def draw_cell(scene: Scene[Frame], row: int, col: int) -> Iterator[Shape]:
 
 
 def draw_moves(scene: Scene[Frame]) -> Iterator[Shape]:
-    """Draw the path of a chip, dashed for a jump; ring the target and the captured chips."""
+    """Render the path of a chip, dashed for a jump; ring the target and the captured chips."""
     ink = scene.inks.glow
     for player, action in scene.actions.items():
         move = understood(action, Move)
@@ -141,7 +141,7 @@ def shortened(start: Point, end: Point) -> tuple[Point, Point]:
 
 
 def draw_numbers(scene: Scene[Frame]) -> Iterator[Shape]:
-    """Write row numbers on the left, and column numbers above the first row."""
+    """Render row numbers on the left, and column numbers above the first row."""
     size = scene.frame.size
     step = step_of(scene.scale * PITCH)
     for row in range(0, 2 * size - 1, step):

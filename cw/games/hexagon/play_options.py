@@ -1,4 +1,4 @@
-"""How pages offer Hexagon."""
+"""The options for Hexagon battles on web pages, and the moves for manual play."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The wire protocol of Hexagon (rule book, "On the wire"): requests in an exact order."""
+"""The Hexagon wire protocol (rule book, "On the wire"): requests in a fixed order."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 
 class HexagonProtocol:
-    """One request at a time: POST both; GET the mover, PUT both; DELETE both."""
+    """Sends one request at a time: POST to both; GET to the mover, PUT to both; DELETE to both."""
 
     transports: Sequence[Transport] = ("http",)
     signed_with: str | None = None
     options: Sequence[str] = ("timeout",)
 
     def players(self, names: Sequence[str]) -> Sequence[Player]:
-        """Seat the first bot as colour 1."""
+        """Return the colours of the bots, starting at 1."""
         return range(1, len(names) + 1)
 
     async def conduct(self, referee: Referee) -> None:
@@ -76,7 +76,7 @@ class WireMatch:
                 await self.say(color, "POST", "/games", body)
 
     async def turn(self) -> None:
-        """Get a move, then send its changes to both bots, the mover first."""
+        """Request a move, then send its changes to both bots, the mover first."""
         color = self.referee.state.color
         path = f"/games/{self.ids[color]}?color={color}"
         ask = Query(Request("GET", path, None, HEADERS), read_move, self.limits, action=True)
@@ -98,7 +98,7 @@ class WireMatch:
             await self.referee.ask({color: Query(call, as_it_is, self.limits, noted=False)})
 
     async def say(self, color: int, method: str, path: str, body: bytes) -> None:
-        """Send a body to a bot; it loses unless it accepts it as it must."""
+        """Send a body to a bot, which loses unless it responds with status ok."""
         ask = Query(Request(method, path, body, JSON_HEADERS), read_ok, self.limits)
         answer = (await self.referee.ask({color: ask}))[color]
         if isinstance(answer, Fault):
@@ -106,7 +106,7 @@ class WireMatch:
 
 
 def opening(state: State, number: str, color: int, *, training: bool = False) -> bytes:
-    """Return the body of the POST; `training` means that the opponent is a person."""
+    """Return the body of the POST; `training` means that the opponent is a human player."""
     return compact(
         {
             "id": number,
@@ -119,7 +119,7 @@ def opening(state: State, number: str, color: int, *, training: bool = False) ->
 
 
 def read_ok(reply: Reply) -> Json | Fault:
-    """Read a response with status ok."""
+    """Read a response, which must have status ok."""
     if not 200 <= reply.status <= 299:
         return status_fault(reply)
     try:
@@ -132,7 +132,7 @@ def read_ok(reply: Reply) -> Json | Fault:
 
 
 def read_move(reply: Reply) -> Move | Fault:
-    """Read the response to a GET."""
+    """Read the move in the response to a GET."""
     document = read_ok(reply)
     if isinstance(document, Fault):
         return document
@@ -147,5 +147,5 @@ def read_move(reply: Reply) -> Move | Fault:
 
 
 def quote(reply: Reply) -> str:
-    """Quote the beginning of a response."""
+    """Return the beginning of a response, quoted for a message."""
     return repr(reply.body[:QUOTED].decode(errors="replace"))

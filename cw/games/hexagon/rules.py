@@ -1,4 +1,4 @@
-"""The rules of Hexagon, behind the arena's common interface: one battle of two colours."""
+"""The rules of Hexagon, implementing the arena's `Rules` interface: one battle of two colours."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from cw.games.rules import Fault, Json, Outcome, Player, refuse_unknown_options
 
 OPTIONS: Final = ("size", "stones", "cells")
 MOST_DRAWS: Final = 1000
-"""The number of random boards to try for a playable one."""
+"""The maximum number of random boards to try for a playable one."""
 
 
 def start(players: Json, seed: int, options: Mapping[str, Json]) -> State:
@@ -55,7 +55,7 @@ def number(name: str, value: Json, low: int, high: int, why: str) -> int:
 
 
 def usual_stones(empty: int) -> int:
-    """Return the default number of stones: the least even number >= a tenth of the empty cells."""
+    """Return the default number of stones: a tenth of `empty`, rounded down, then up to even."""
     return empty // 10 + empty // 10 % 2
 
 
@@ -149,7 +149,7 @@ class Hexagon:
     seats = range(2, 3)
 
     def new(self, players: Json, seed: int, /, **options: Json) -> State:
-        """Return the start of a battle; options `size`, `stones`, or `cells` alone."""
+        """Return the start of a battle; the options are `size` and `stones`, or `cells` alone."""
         return passed(start(players, seed, options), 1)
 
     def players(self, state: State) -> tuple[int, int]:
@@ -181,7 +181,7 @@ class Hexagon:
             raise IllegalAction(f"colour {player} has no jump left")
 
     def step(self, state: State, actions: Mapping[Player, Move | Fault]) -> State:
-        """Make the move of the colour to move, then apply a fault; at most one fault counts.
+        """Apply the move of the colour to move, then a fault; at most one fault counts.
 
         A move of the other colour is its fault `illegal`; a non-move is its fault `malformed`.
         """
@@ -271,7 +271,7 @@ def moved(state: State, color: int, move: Move) -> State:
 
 
 def changes_of(state: State, color: int, move: Move) -> list[Change]:
-    """Return the changes of a move: the cell a jump leaves, the target, the captures in order."""
+    """Return the changes of a move: the cell that a jump leaves, the target, then the captures."""
     (row, col), target = move
     left = [(row, col, color, 0)] if distance(*move) == 2 else []
     captured = [

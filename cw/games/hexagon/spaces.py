@@ -1,4 +1,4 @@
-"""Boards of Hexagon as arrays, and moves by number."""
+"""Hexagon boards as arrays, and moves by number."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def moves(size: int) -> tuple[Move, ...]:
 
 
 def write_view(view: State, player: Player) -> Planes:
-    """Return chips and empty cells, and on every square the jumps left."""
+    """Return planes of chips and empty cells, and of the jumps left, the same on every square."""
     color = int(player)
     cells = np.array(view.cells)
     planes = empty_planes(view.grid.side, view.grid.side, PLANES)
@@ -49,7 +49,7 @@ def write_view(view: State, player: Player) -> Planes:
 
 
 def mask(view: State, player: Player) -> Mask:
-    """Return which moves are legal; none if it is not the player's turn."""
+    """Return a mask of the legal moves; it allows none if it is not the player's turn."""
     legal = np.zeros((1, len(moves(view.size))), np.int8)
     if player == view.color:
         numbers = numbered(view.size)

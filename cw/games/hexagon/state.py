@@ -16,7 +16,7 @@ STONE: Final = -1
 
 SMALLEST: Final = 2
 LARGEST: Final = 12
-"""The range of board sizes."""
+"""The minimum and maximum board size."""
 
 
 class Grid(NamedTuple):
@@ -38,7 +38,7 @@ class Grid(NamedTuple):
 def axial(cell: Cell) -> Cell:
     """Return the axial coordinates (q, r) of a cell.
 
-    They undo the shift of odd rows, so that a step in a direction is the same difference
+    They undo the shift of odd rows, so that a step in a direction has the same difference
     everywhere.
     """
     row, col = cell
@@ -115,7 +115,7 @@ class State:
     jumps: tuple[int, int]
     """The jumps that each colour has left."""
     placed: tuple[int, int]
-    """Chips that each colour has placed: three at the start, and one per multiplication."""
+    """The chips that each colour has placed: three at the start, and one per multiplication."""
     color: int | None
     """The colour to move, after automatic passes, or None when the battle has ended."""
     ended: Literal["finished", "fault"] | None

@@ -17,14 +17,14 @@ WIN: Final = 1000
 """Added to the lead when a battle is over: a win outweighs any lead before the end."""
 
 POSITION_COST: Final = 10
-"""The cost of expanding a position, in moves on top of its own: it takes about as long."""
+"""The cost of expanding a position, in moves, in addition to its own: it takes about as long."""
 
 
 class SeededStrategy:
     """A strategy that makes all random choices with one generator."""
 
     def __init__(self, player: Player, rng: Random) -> None:
-        """Take a seat; `rng` makes all random choices."""
+        """Initialize the strategy for a seat; `rng` makes all random choices."""
         self.rng = rng
 
 
@@ -60,7 +60,7 @@ class Expert(SeededStrategy):
     """Searches by iterative deepening until its budget is spent."""
 
     budget: Final = 250_000
-    """See Search."""
+    """The budget of the search; see Search."""
     deepest: Final = 30
     """The depth before which it always stops: near the end the budget is never spent."""
 
@@ -85,14 +85,14 @@ class Search:
     """Alpha-beta search (negamax) with a table of the best move of each position.
 
     The table only orders moves: the best move of a shallower search is tried first, which makes
-    most of the others fail low at once. It supplies no values.
+    most of the others fail low immediately. It supplies no values.
     """
 
     def __init__(self, budget: int) -> None:
-        """Start with an empty table.
+        """Initialize the search with an empty table.
 
         `budget` is the number of moves that may be evaluated, with each position counted as
-        POSITION_COST: a measure of time that is the same on every machine.
+        POSITION_COST, a measure of effort that does not depend on the machine.
         """
         self.budget = budget
         self.best_moves: dict[tuple[int, ...], int] = {}
@@ -161,4 +161,4 @@ STRATEGIES: Final[Mapping[str, StrategyFactory[State, Move]]] = {
     "greedy": Greedy,
     "expert": Expert,
 }
-"""By name, weakest first."""
+"""The strategies by name, weakest first."""

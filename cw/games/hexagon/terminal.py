@@ -1,4 +1,4 @@
-"""Boards of Hexagon, drawn in the terminal."""
+"""Renders Hexagon boards in the terminal."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from cw.games.rules import Json
 
 
 def draw(frame: Json) -> Text:
-    """Draw the board; odd rows are shifted half a cell to the right."""
+    """Render the board; odd rows are shifted half a cell to the right."""
     signs = {-1: ("#", TERMINAL_WALL), 0: ("·", DIM), 1: ("1", color(0)), 2: ("2", color(1))}
     text = Text()
     for row, cells in enumerate(frame["cells"]):

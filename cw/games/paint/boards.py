@@ -21,7 +21,7 @@ OPTIONS: Final = ("board", "width", "height", "turns", "obstacle_percent", "hist
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A board as the options describe it."""
+    """A board as described by the options."""
 
     width: int
     height: int
@@ -29,7 +29,7 @@ class Preset:
     starts: tuple[Square, ...] = ()
     """The start square of each player; empty if the placement rule decides."""
     painted: tuple[tuple[Square, ...], ...] = ()
-    """The squares that each player owns at the start; empty for only its start square."""
+    """The squares that each player owns at the start; empty if each owns only its start square."""
     obstacle_percent: int = 0
     """The maximum share of obstacles among all squares, in percent."""
 
@@ -143,7 +143,8 @@ def place_starts(height: int, width: int, players: int) -> tuple[Square, ...]:
     starts = tuple(dict.fromkeys(corners))[:players]
     if len(starts) == players:
         return starts
-    # Few games have more players than corners, and numpy takes longer to load than a match.
+    # Imported on demand: few games have more players than corners, and loading numpy takes longer
+    # than a match.
     farthest: Callable[..., tuple[Square, ...]] = resolve_name(FARTHEST_FIRST)
     return farthest(height, width, starts, players)
 
@@ -182,8 +183,8 @@ def place_obstacles(
 def orbits(preset: Preset, players: int) -> list[frozenset[Square]]:
     """Return each square with its images, in reading order of their first squares.
 
-    A half turn swaps two players. With more, starts are in all four corners, so the images in both
-    mirrors belong to the orbit too: no corner is better than another.
+    A half turn swaps two players. With more players, starts are in all four corners, so the images
+    in both mirrors belong to the orbit too: no corner is better than another.
     """
     bottom, last = preset.height - 1, preset.width - 1
     sets: dict[frozenset[Square], None] = {}

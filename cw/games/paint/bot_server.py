@@ -1,4 +1,4 @@
-"""A strategy of Paint as a program: lines in, lines out."""
+"""Serves a Paint strategy as a program that reads and writes lines."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from cw.games.wire import BotContext, LineMessage, Reply, Request, compact
 
 
 class PaintBotHandler:
-    """Reports that it is ready, then answers every state with an action."""
+    """Reports that it is ready, then replies to every state with an action."""
 
     def __init__(self, context: BotContext) -> None:
-        """Wait for the player id."""
+        """Initialize the handler; the player id creates the strategy."""
         self.context = context
         self.strategy: Strategy[Any, Any] | None = None
 
     def answer(self, message: Request | LineMessage) -> Reply | None:
-        """Answer a line."""
+        """Reply to a line."""
         document = decode(message.text) if isinstance(message, LineMessage) else None
         if not isinstance(document, dict):
             return None
@@ -28,12 +28,12 @@ class PaintBotHandler:
         return None if self.strategy is None else self.act(self.strategy, document)
 
     def greet(self, player: Player) -> Reply:
-        """Take a seat."""
+        """Create the strategy of a player, and report that it is ready."""
         self.strategy = self.context.make(player)
         return Reply(b'{"ready":true}')
 
     def act(self, strategy: Strategy[Any, Any], state: Json) -> Reply:
-        """Act on a state; a strategy that does nothing answers with no valid action."""
+        """Reply to a state; a strategy that does nothing sends no valid action."""
         action = strategy.act(state)
         members = {} if not isinstance(action, tuple) else action_document(action)  # type: ignore[arg-type]
         return Reply(compact({"turns_left": state["turns_left"], **members}))

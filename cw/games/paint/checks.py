@@ -1,4 +1,4 @@
-"""The checks of a bot of Paint."""
+"""Checks for Paint bots."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FLUSH: Final = "flush standard output after each line, and print everything else
 
 
 class PaintChecks:
-    """The ready line, answers with their nonce, and games on odd boards."""
+    """Checks the ready line, replies with their nonce, and games on unusual boards."""
 
     trials: Sequence[Trial] = (
         Trial("plays a whole match against random", {"turns": 60}, ("random",)),
@@ -30,11 +30,11 @@ class PaintChecks:
     )
 
     def steps(self, transport: Transport) -> int:
-        """Return 4: the ready line and three answers."""
+        """Return 4: the ready line and three replies."""
         return 1 + len(NAMES)
 
     async def probe(self, referee: Referee, player: Player, report: CheckReport) -> None:
-        """Greet the bot and show it a few states."""
+        """Send the bot a greeting and a few states."""
         hello = (await referee.ask({player: greeting(player)}))[player]
         fault = hello if isinstance(hello, Fault) else None
         fix = 'answer the first line with {"ready":true}, within 5 s of the start, and flush it'
@@ -50,7 +50,7 @@ class PaintChecks:
             state = game.step(state, {player: answer})
 
     async def show(self, referee: Referee, player: Player, state: State) -> Action | Fault:
-        """Show a state and return the answer."""
+        """Send a state, and return the action or the fault."""
         message = compact(Paint().observe(state, None))
         reader = partial(read_answer, state.turns_left)
         query = Query(LineMessage(message, numbered=True), reader, TURN, action=True)
@@ -59,7 +59,7 @@ class PaintChecks:
 
 
 def fix_for(answer: object) -> str:
-    """Return how to fix a fault."""
+    """Return how to fix a fault, or "" if there is none."""
     if not isinstance(answer, Fault):
         return ""
     if answer.kind == "timeout" and "answered turns_left" in answer.detail:

@@ -1,4 +1,4 @@
-"""States and actions of Paint as JSON (rule book, "State and actions as JSON")."""
+"""The JSON format of Paint states and actions (rule book, "State and actions as JSON")."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ Side = Annotated[int, Meta(ge=1, le=100)]
 
 
 class PaintCodec:
-    """Writes and reads the documents of Paint."""
+    """Converts Paint states and actions to and from JSON."""
 
     def __init__(self, rules: Paint) -> None:
-        """Use these rules to read and write games."""
+        """Initialize the codec with the rules of the game."""
         self.rules = rules
 
     def state_to_json(self, state: State) -> dict[str, Json]:
-        """Return the whole state: the message and the players in seat order."""
+        """Return the whole state as JSON: the message and the players in seat order."""
         message = state_message(state)
         head = {key: message.pop(key) for key in ("width", "height")}
         return head | {"players": list(state.players)} | message
 
     def state_from_json(self, document: Json, /, **options: Json) -> State:
-        """Read a state; options have no effect, because the state holds everything."""
+        """Read a state; options have no effect, because the state contains everything."""
         return read_state(document)
 
     def view_to_json(self, view: Json) -> Json:
-        """Return the message unchanged: it is already a document."""
+        """Return the message unchanged: it is already JSON."""
         return view
 
     def player_from_json(self, state: State, name: Json) -> Player:
@@ -44,7 +44,7 @@ class PaintCodec:
         return player_named(state.players, name)
 
     def action_to_json(self, action: Action) -> dict[str, Json]:
-        """Return the document of an action."""
+        """Return an action as JSON."""
         return action_document(action)
 
     def actions_from_json(
@@ -64,7 +64,7 @@ class PaintCodec:
 
 
 def read_action(_player: Player, document: Json) -> Action | Fault:
-    """Read an action, or the fault in its place."""
+    """Read an action, or the fault that replaces it."""
     return judge(document) or Fault("illegal")
 
 
@@ -82,7 +82,7 @@ class StateDocument(msgspec.Struct, frozen=True):
 
 
 def read_state(document: Json) -> State:
-    """Read a state; raise ProtocolError naming the place of an error."""
+    """Read a state; raise ProtocolError with the location of an error."""
     payload = from_json("state of paint", document, StateDocument)
     if payload.width * payload.height < 2:
         raise ProtocolError("a board has at least 2 squares, not 1")

@@ -1,4 +1,4 @@
-"""The wording of results of Paint."""
+"""Wording of Paint results."""
 
 from __future__ import annotations
 

@@ -10,10 +10,10 @@ from cw.games.paint.state import Square
 def farthest_first(
     height: int, width: int, starts: tuple[Square, ...], players: int
 ) -> tuple[Square, ...]:
-    """Return the squares of all players, each the farthest from all so far.
+    """Return the squares of all players, each the farthest from all previous ones.
 
-    This is Gonzalez's farthest-first traversal, beginning with `starts`; ties go to the first
-    square in reading order, as in argmax.
+    This is Gonzalez's farthest-first traversal, starting with `starts`; ties go to the first square
+    in reading order, as in argmax.
     """
     squares = list(starts)
     rows, cols = np.mgrid[:height, :width]

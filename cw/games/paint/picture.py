@@ -1,4 +1,4 @@
-"""Paint: squares, avatars, shots in flight, obstacles."""
+"""Renders the Paint board: squares, avatars, shots in flight, obstacles."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from cw.drawing import (
 )
 
 MARKED: Final = 16
-"""Pixels per square from which it shows its owner's mark."""
+"""The square size in pixels from which a square shows its owner's mark."""
 
 Step = Annotated[int, Meta(ge=-1, le=1)]
 
 
 class Frame(msgspec.Struct, frozen=True):
-    """The parts of a frame that are drawn; positions are row and column."""
+    """The members of a frame that the picture uses; positions are row and column."""
 
     width: Side
     height: Side
@@ -42,7 +42,7 @@ class Frame(msgspec.Struct, frozen=True):
     obstacles: tuple[tuple[Place, Place], ...] | None = None
 
     def __post_init__(self) -> None:
-        """Reject a board of another shape, and positions off the board."""
+        """Raise ValueError for a board of another shape, and for positions off the board."""
         rows = self.colors
         if len(rows) != self.height or any(len(row) != self.width for row in rows):
             raise ValueError(f"the colors are not {self.height} rows of {self.width}")
@@ -52,13 +52,13 @@ class Frame(msgspec.Struct, frozen=True):
 
 
 class Shot(msgspec.Struct, frozen=True, tag_field="type", tag="shoot"):
-    """A player's shot: rows down and columns to the right per step."""
+    """A player's shot; `direction` is rows down and columns to the right per step."""
 
     direction: tuple[Step, Step]
 
 
 def draw(scene: Scene[Frame]) -> Iterator[Shape]:
-    """Draw the board."""
+    """Render the board."""
     frame = scene.frame
     yield Rectangle(0, 0, frame.width, frame.height, scene.inks.ground)
     yield from draw_squares(scene)
@@ -72,7 +72,7 @@ def draw(scene: Scene[Frame]) -> Iterator[Shape]:
 
 
 def draw_squares(scene: Scene[Frame]) -> Iterator[Shape]:
-    """Draw the owned squares."""
+    """Render the owned squares."""
     for y, row in enumerate(scene.frame.colors):
         for x, owner in enumerate(row):
             if owner is None:
@@ -84,7 +84,7 @@ def draw_squares(scene: Scene[Frame]) -> Iterator[Shape]:
 
 
 def draw_shots(scene: Scene[Frame]) -> Iterator[Shape]:
-    """Draw the shots of the turn, as far as they are known to have flown."""
+    """Render the shots of the turn, as far as they are known to have flown."""
     for player, action in scene.actions.items():
         shot = understood(action, Shot)
         place = scene.frame.player_positions.get(player)

@@ -1,4 +1,4 @@
-"""How pages offer Paint."""
+"""The options for Paint matches on web pages, and the actions for manual play."""
 
 from __future__ import annotations
 

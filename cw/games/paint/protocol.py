@@ -1,4 +1,4 @@
-"""The wire protocol of Paint (rule book, "On the wire"): lines, with `turns_left` as nonce."""
+"""The Paint wire protocol (rule book, "On the wire"): lines, with `turns_left` as nonce."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 
 class PaintProtocol:
-    """Every bot is greeted, then all are asked for each turn at the same time."""
+    """Greets every bot, then asks all of them concurrently for each turn."""
 
     transports: Sequence[Transport] = ("lines",)
     signed_with: str | None = None
     options: Sequence[str] = ()
 
     def players(self, names: Sequence[str]) -> Sequence[Player]:
-        """Use the names of the bots as their ids."""
+        """Return the bots' names, which are their ids; raise UsageError for an invalid name."""
         for name in names:
             if not PLAYER_ID.fullmatch(name):
                 raise UsageError(
@@ -69,13 +69,13 @@ class PaintProtocol:
 
 
 class Messages:
-    """The state messages of a match; the turns in them are encoded once."""
+    """Builds the state messages of a match; the turns in them are encoded only once."""
 
     def __init__(self, state: State) -> None:
-        """Start with the turns of the state."""
+        """Initialize the messages of a match, with no turns encoded yet."""
         self.players = state.players
         self.turns: deque[bytes] = deque(maxlen=state.history)
-        """The encoded turns that players are shown."""
+        """The encoded turns that are shown to players."""
         self._known = 0
 
     def of(self, state: State) -> bytes:
@@ -101,12 +101,12 @@ def greeting(player: Player) -> Query:
 
 
 def not_ready(fault: Fault) -> Fault:
-    """Turn any failure to become ready into the fault `startup`."""
+    """Convert any failure before the bot is ready into the fault `startup`."""
     return replace(fault, kind="startup")
 
 
 def read_ready(reply: Reply) -> Json | Ignore:
-    """Read the ready line; any other is skipped."""
+    """Read the ready line; any other line is skipped."""
     document = decode(reply.body)
     if isinstance(document, dict) and document.get("ready") is True:
         return document
@@ -114,7 +114,7 @@ def read_ready(reply: Reply) -> Json | Ignore:
 
 
 def read_answer(turns_left: int, reply: Reply) -> Action | Fault | Ignore:
-    """Read an answer for a turn."""
+    """Read the reply to a turn."""
     document = decode(reply.body)
     nonce = document.get("turns_left") if isinstance(document, dict) else None
     if type(nonce) not in (int, float):
@@ -130,7 +130,7 @@ def read_answer(turns_left: int, reply: Reply) -> Action | Fault | Ignore:
 
 
 def decode(line: bytes) -> Json:
-    """Parse JSON; None if invalid."""
+    """Parse JSON; return None if it is invalid."""
     try:
         return read_json(line.removeprefix(BYTE_ORDER_MARK))
     except ProtocolError:
@@ -138,5 +138,5 @@ def decode(line: bytes) -> Json:
 
 
 def quote(line: bytes) -> str:
-    """Quote the beginning of a line."""
+    """Return the beginning of a line, quoted for a message."""
     return repr(line[:QUOTED].decode(errors="replace"))

@@ -1,4 +1,4 @@
-"""The rules of Paint, behind the arena's common interface."""
+"""The rules of Paint, implementing the arena's `Rules` interface."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Shot:
 
 
 def resolve(state: State, actions: Sequence[Action | None]) -> State:
-    """Return the state after a turn; the action of a player without a valid one is None."""
+    """Return the state after a turn; `actions` has None for a player without a valid action."""
     positions = walk(state, actions)
     colors: Colors = list(state.colors)
     paint_under_avatars(state.width, colors, positions)
@@ -54,7 +54,7 @@ def resolve(state: State, actions: Sequence[Action | None]) -> State:
 def walk(state: State, actions: Sequence[Action | None]) -> list[Square]:
     """Return the avatars' squares after phase 1 (rules 1 to 3).
 
-    All walk at once, then walkers are sent back until no two avatars share a square.
+    All walk simultaneously, then walkers are sent back until no two avatars share a square.
     """
     targets = list(state.positions)
     for player, action in enumerate(actions):
@@ -63,7 +63,7 @@ def walk(state: State, actions: Sequence[Action | None]) -> list[Square]:
             down, right = action.direction
             if state.is_free((row + down, col + right)):
                 targets[player] = (row + down, col + right)
-    # Each pass sends at least one walker back for good, so there is at most one per player.
+    # Each pass permanently sends back at least one walker, so there is at most one pass per player.
     while len(set(targets)) < len(targets):
         arrivals = Counter(targets)
         targets = [
@@ -82,7 +82,7 @@ def paint_under_avatars(width: int, colors: Colors, positions: Sequence[Square])
 def aim(
     state: State, colors: Colors, positions: Sequence[Square], actions: Sequence[Action | None]
 ) -> list[Shot]:
-    """Return the shots of phase 3 (rule 5), their reach read before any of them advances."""
+    """Return the shots of phase 3 (rule 5), their reach computed before any of them advances."""
     return [
         Shot(
             player,
@@ -116,7 +116,7 @@ def fly(state: State, colors: Colors, shots: list[Shot], painted: set[Square]) -
     so one test stops shots at avatars and at fresh paint.
     """
     while shots:
-        # All advance before any paints: the result must not depend on the order of shots.
+        # All shots advance before any of them paints: the result must not depend on their order.
         for shot in shots:
             shot.row += shot.down
             shot.col += shot.right
@@ -141,11 +141,11 @@ NUMBERS: Final = (int, float)
 BY_ANSWER: Final[Mapping[tuple[object, ...], Action]] = {
     (action.type, *action.direction): action for action in ACTIONS
 }
-"""All actions by the contents of an answer; 1.0 matches 1."""
+"""All actions by the contents of a reply; 1.0 matches 1."""
 
 
 def judge(document: Json) -> Action | None:
-    """Return the action of an answer, or None for any other JSON value."""
+    """Return the action in a reply, or None for any other JSON value."""
     if not isinstance(document, dict) or "fault" in document:
         return None
     kind, direction = document.get("type"), document.get("direction")
@@ -158,12 +158,12 @@ def judge(document: Json) -> Action | None:
 
 
 def action_document(action: Action) -> dict[str, Json]:
-    """Return the document of an action."""
+    """Return an action as JSON."""
     return {"type": action.type, "direction": list(action.direction)}
 
 
 def state_message(state: State, history: int | None = None) -> dict[str, Json]:
-    """Return the message of a state, with the history of the latest `history` turns or all."""
+    """Return the message of a state, with the latest `history` turns, or all of them."""
     width, players = state.width, state.players
     ids: dict[int | None, str] = dict(enumerate(players))
     owners = list(map(ids.get, state.colors))
@@ -204,7 +204,7 @@ class Paint:
     seats = range(2, 10_001)
 
     def new(self, players: Json, seed: int, /, **options: Json) -> State:
-        """Return the start state; for options see boards.OPTIONS."""
+        """Return the start state; the options are boards.OPTIONS."""
         return boards.new_state(players, seed, options)
 
     def players(self, state: State) -> tuple[str, ...]:
@@ -216,7 +216,7 @@ class Paint:
         return state.players if state.turns_left else ()
 
     def check(self, state: State, player: Player, action: Action) -> None:
-        """Raise IllegalAction unless it is one of the sixteen actions, and before the end."""
+        """Raise IllegalAction unless it is one of the sixteen actions and turns are left."""
         if player not in state.players:
             raise IllegalAction(f"there is no player {player!r}")
         if not state.turns_left:

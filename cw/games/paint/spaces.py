@@ -1,4 +1,4 @@
-"""Boards of Paint as arrays, and the actions by number."""
+"""Paint boards as arrays, and the actions by number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The state of a match, and its start: presets, squares and obstacles (rule book, "Start")."""
+"""The state of a match, and its squares, directions, actions and player ids."""
 
 from __future__ import annotations
 

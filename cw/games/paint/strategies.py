@@ -13,19 +13,19 @@ from cw.games.paint.state import ACTIONS, DIRECTIONS, Action, Direction, Square,
 from cw.games.rules import Fault, Json, Player, StrategyFactory
 
 NO_ACTION: Final[Fault] = Fault("illegal", "stands still")
-"""Passes a turn, like every answer that is not a valid action."""
+"""Passes a turn, like every reply that is not a valid action."""
 
 
 class PaintStrategy:
     """A strategy for one player, which reads the state from the message of a turn."""
 
     def __init__(self, player: Player, rng: Random) -> None:
-        """Take a seat; `rng` makes all random choices."""
+        """Initialize the strategy for a player; `rng` makes all random choices."""
         self.player = player
         self.rng = rng
 
     def read(self, view: Json) -> tuple[State, int]:
-        """Return the state of a message, without its history, and this player's number."""
+        """Return the state in a message, without its history, and this player's number."""
         players = list(view["player_positions"])
         state = read_state(view | {"players": players, "previous_actions": []})
         return state, players.index(self.player)
@@ -204,4 +204,4 @@ STRATEGIES: Final[Strategies] = {
     "greedy": Greedy,
     "strong": Strong,
 }
-"""By name, weakest strategy first."""
+"""The strategies by name, weakest first."""

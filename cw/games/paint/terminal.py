@@ -1,4 +1,4 @@
-"""Boards of Paint, drawn in the terminal."""
+"""Renders Paint boards in the terminal."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from cw.games.rules import Json
 
 
 def draw(frame: Json) -> Text:
-    """Draw squares in the colour of their owners, avatars as letters."""
+    """Render squares in the colour of their owners, avatars as letters."""
     players = list(frame["player_positions"])
     numbers = {player: number for number, player in enumerate(players)}
     avatars = {tuple(place): player for player, place in frame["player_positions"].items()}

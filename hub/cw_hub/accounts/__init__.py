@@ -1,1 +1,1 @@
-"""User accounts: log-in, tokens, tickets, mails and the audit log."""
+"""User accounts: login, tokens, tickets, emails and the audit log."""

@@ -1,4 +1,4 @@
-"""The current user and their permissions, looked up on demand once per request."""
+"""The current user of a request (`Actor`), their permissions, and the session cookies."""
 
 from __future__ import annotations
 
@@ -27,48 +27,48 @@ P = ParamSpec("P")
 AnyHolder = TypeVar("AnyHolder")
 CardSession: TypeAlias = Literal["team", "host"]
 FindHolder: TypeAlias = Callable[[Reading, Clock, str, str], AnyHolder | None]
-"""Finds the holder of a ticket in a tournament, given by its slug."""
+"""A function that finds the holder of a ticket in the tournament with the given slug."""
 
 TICKET: Final = "ticket"
-"""The key of the session ticket in the cookie."""
+"""The session key that stores the session ticket in the cookie."""
 
 SECOND: Final = timedelta(seconds=1)
 
 LOGGED_OUT: Final = "You are logged out, so nothing was saved. Log in, then send it again."
 
 MOST_TEAMS: Final = 10
-"""Maximum number of teams of one browser that are looked up."""
+"""Maximum number of teams looked up for one browser."""
 
 API: Final = "/api/"
-"""The prefix of paths that programs request."""
+"""Path prefix of the API."""
 
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """The requester; permissions depend on nothing else."""
+    """The current user of a request; permissions depend on nothing else."""
 
     user: Holder | None = None
 
     @property
     def is_admin(self) -> bool:
-        """Whether the requester is an admin, and may act as one."""
+        """Whether the current user is an admin, and the credentials allow acting as one."""
         return self.user is not None and self.user.is_admin and self.may("admin")
 
     def may(self, scope: Scope) -> bool:
-        """Return whether the credentials allow something: a session allows its user everything."""
+        """Return whether the credentials include a scope; a session includes all of them."""
         return self.user is not None and (self.user.scopes is None or scope in self.user.scopes)
 
     def is_user(self, user_id: int) -> bool:
-        """Return whether the requester is this user."""
+        """Return whether the current user is this user."""
         return self.user is not None and self.user.user_id == user_id
 
     def sees(self, user_id: int | None) -> bool:
-        """Return whether the requester sees what only this user and admins see."""
+        """Return whether the current user may see what only this user and admins may see."""
         is_own = user_id is not None and self.is_user(user_id) and self.may("read")
         return is_own or self.is_admin
 
     def team(self, slug: str) -> TeamHolder | None:
-        """Return the team the requester acts for in a tournament: by a card, or as a member."""
+        """Return the current user's team in a tournament, by a card session or by membership."""
         return holder_of("team", slug, cards.find_team) or self.role(slug).team
 
     def host(self, slug: str) -> HostHolder | None:
@@ -76,11 +76,11 @@ class Actor:
         return holder_of("host", slug, cards.find_host)
 
     def is_host(self, slug: str) -> bool:
-        """Return whether the requester is a host of a tournament; admins count as hosts."""
+        """Return whether the current user is a host of a tournament; admins count as hosts."""
         return self.is_admin or self.host(slug) is not None or self.role(slug).is_host
 
     def role(self, slug: str) -> Role:
-        """Return the account's role in a tournament; one statement a request, none for visitors."""
+        """Return the account's role in a tournament; one query per request, none for visitors."""
         if self.user is None or request.path.startswith(API):
             return Role()
         roles = g.setdefault("roles", {})
@@ -94,7 +94,7 @@ VISITOR: Final = Actor()
 
 
 def actor() -> Actor:
-    """Return the requester; at most one statement per request, none without a cookie."""
+    """Return the current user; at most one query per request, none without a cookie."""
     if "actor" not in g:
         g.actor = _find()
         logs.note(user_id=g.actor.user and g.actor.user.user_id)
@@ -102,7 +102,7 @@ def actor() -> Actor:
 
 
 def name() -> str:
-    """Return the requester as part of a key: the id of the user, or "" for a visitor."""
+    """Return the current user's id as part of a cache key, or "" for a visitor."""
     user = actor().user
     return str(user.user_id) if user else ""
 
@@ -124,12 +124,12 @@ def _find() -> Actor:
 
 
 def cookie_of(kind: CardSession, slug: str) -> str:
-    """Return the name of the cookie of a team or host: one for each tournament."""
+    """Return the name of the cookie for a team or host session; each tournament has its own."""
     return f"{current_app.config['SESSION_COOKIE_NAME']}-{kind}-{slug}"
 
 
 def holder_of(kind: CardSession, slug: str, find: FindHolder[AnyHolder]) -> AnyHolder | None:
-    """Return the holder of a cookie in a tournament; one statement per request, none without it."""
+    """Return the holder of a session cookie in a tournament; one query per request, or none."""
     holders = g.setdefault("holders", {})
     name = cookie_of(kind, slug)
     if name not in holders:
@@ -142,14 +142,14 @@ def holder_of(kind: CardSession, slug: str, find: FindHolder[AnyHolder]) -> AnyH
 
 
 def tournaments_of_browser() -> list[str]:
-    """Return slugs from this browser's team cookies, not yet known to be valid."""
+    """Return the slugs of this browser's team cookies, without checking that they are valid."""
     prefix = cookie_of("team", "")
     slugs = (name.removeprefix(prefix) for name in request.cookies if name.startswith(prefix))
     return list(islice(slugs, MOST_TEAMS))
 
 
 def hold(answer: Response, slug: str, entered: Entered) -> Response:
-    """Let this browser act for a team or a host from now on; the account stays logged in."""
+    """Set the cookie that lets this browser act for a team or host; the account stays logged in."""
     answer.set_cookie(
         cookie_of(entered.kind, slug),
         entered.ticket,
@@ -162,14 +162,14 @@ def hold(answer: Response, slug: str, entered: Entered) -> Response:
 
 
 def let_go(answer: Response, kind: CardSession, slug: str) -> Response:
-    """Delete the cookie with which this browser acted for a team or a host."""
+    """Delete the cookie that lets this browser act for a team or host."""
     secure = current_app.config["SESSION_COOKIE_SECURE"]
     answer.delete_cookie(cookie_of(kind, slug), secure=secure, httponly=True, samesite="Lax")
     return answer
 
 
 def _find_bearer() -> Actor:
-    """Return the holder of an access token; the API ignores cookies."""
+    """Return the actor for the access token in the request header; the API ignores cookies."""
     kind, _, token = request.headers.get("Authorization", "").partition(" ")
     if kind.lower() != "bearer" or not token.startswith(tickets.TOKEN):
         return VISITOR
@@ -185,7 +185,7 @@ def _find_bearer() -> Actor:
 
 
 def _extend(holder: Holder) -> None:
-    """Extend a session, and the cookie of a remembered one."""
+    """Extend a session; if it is remembered, its cookie is renewed too."""
     hub = resources()
     with hub.database.writing() as writing:
         tickets.extend(writing, hub.clock, holder)
@@ -202,7 +202,7 @@ def enter(ticket: str, *, remembered: bool) -> None:
 
 
 def leave() -> str | None:
-    """Clear the session of this browser; return its ticket, or None."""
+    """Clear this browser's session and return its ticket, or None if it has none."""
     ticket = session.get(TICKET)
     session.clear()
     g.pop("csrf_token", None)
@@ -211,7 +211,7 @@ def leave() -> str | None:
 
 
 def player() -> Holder:
-    """Return the current user, in a view for players only."""
+    """Return the current user in a view restricted to players."""
     user = actor().user
     if user is None:
         raise RuntimeError("this view is for players only")
@@ -219,7 +219,7 @@ def player() -> Holder:
 
 
 def players_only(view: Callable[P, ResponseReturnValue]) -> Callable[P, ResponseReturnValue]:
-    """Redirect visitors of a page to the log-in page."""
+    """Redirect visitors to the login page."""
 
     @wraps(view)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> ResponseReturnValue:
@@ -229,7 +229,7 @@ def players_only(view: Callable[P, ResponseReturnValue]) -> Callable[P, Response
 
 
 def to_login() -> Response:
-    """Redirect to the log-in page, and from there back to the requested page."""
+    """Redirect to the login page, which redirects back to the requested page."""
     address = url_for("account.login")
     if request.method in ("GET", "HEAD"):
         query = request.query_string.decode("ascii", "replace")
@@ -241,7 +241,7 @@ def to_login() -> Response:
 
 
 def players_only_json(view: Callable[P, ResponseReturnValue]) -> Callable[P, ResponseReturnValue]:
-    """Answer 401 to visitors of a view that scripts request."""
+    """Respond with 401 to visitors of a view that is requested by scripts."""
 
     @wraps(view)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> ResponseReturnValue:

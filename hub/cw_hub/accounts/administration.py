@@ -1,4 +1,4 @@
-"""What the operator does with accounts, and how one is deleted; all of it is audited."""
+"""The operator's actions on accounts, and account deletion; all of them are audited."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from cw_hub.store.revisions import show_anew
 
 
 def delete_account(session: Session, clock: Clock, account: Account) -> None:
-    """Delete an account whose password has been checked; its row stays, emptied.
+    """Delete an account whose password has been checked; its row stays, without personal data.
 
     Raises Refused if the account has been deleted, or its password has changed, since the check.
     """
@@ -52,7 +52,7 @@ def delete_account(session: Session, clock: Clock, account: Account) -> None:
 def forget(session: Session, user_id: int) -> None:
     """Erase the data of a user marked as deleted, and retire their bots. Idempotent.
 
-    The username stays reserved for 90 days, so that nobody can impersonate the user.
+    The username stays reserved for 90 days, so that no one can impersonate the user.
     """
     address = select(User.email).where(User.id == user_id).scalar_subquery()
     session.execute(sqlalchemy_delete(Guest).where(Guest.email == address))
@@ -90,13 +90,13 @@ def _retire_bots(session: Session, user_id: int) -> None:
     )
     its = select(Bot.id).where(Bot.user_id == user_id)
     for table in (BotVersion, BotActivation, Comparison):
-        # The daily upkeep deletes the uploads, which no version refers to any more.
+        # The daily maintenance deletes the uploads, which no version refers to any more.
         session.execute(
             sqlalchemy_delete(table)
             .where(table.bot_id.in_(its))
             .execution_options(synchronize_session=False)
         )
-    # A bot of End of Codes has its user's name, including in past matches.
+    # A bot for End of Codes has its user's name, including in past matches.
     named = select(Bot.id).where(Bot.user_id == user_id, Bot.game == "end-of-codes")
     name = f"deleted-{user_id}"
     session.execute(
@@ -110,7 +110,7 @@ def _retire_bots(session: Session, user_id: int) -> None:
         .where(Bot.user_id == user_id, Bot.game == "end-of-codes")
         .values(name=name, name_key=name)
     )
-    # Last, because lock order is first the bot, then its competition.
+    # Last, because the lock order is the bot first, then its competition.
     show_anew(session, Bot.user_id == user_id)
 
 
@@ -118,12 +118,12 @@ OPERATOR: Final = "operator"
 
 
 class NoAddress(UsageError):
-    """The account has no e-mail address."""
+    """The account has no email address."""
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What the operator sees of an account."""
+    """The account data shown to the operator."""
 
     id: int
     username: str
@@ -136,7 +136,7 @@ class Facts:
 
 
 def everybody(session: Session) -> list[Facts]:
-    """Return all accounts that were not deleted, oldest first."""
+    """Return all accounts that have not been deleted, oldest first."""
     users = select(User).where(User.deleted_at.is_(None)).order_by(User.id)
     return [_facts(user) for user in session.scalars(users)]
 
@@ -188,7 +188,7 @@ def set_role(session: Session, clock: Clock, username: str, role: Role) -> None:
 
 
 def lock(session: Session, clock: Clock, username: str, *, actor: str = OPERATOR) -> None:
-    """Lock a user and end all their tickets; repeated calls keep the first time."""
+    """Lock a user and revoke all their tickets; repeated calls keep the first timestamp."""
     user = _find(session, username)
     user.locked_at = user.locked_at or clock()
     tickets.revoke_all(session, user.id)
@@ -210,9 +210,9 @@ def end_sessions(session: Session, clock: Clock, username: str, *, actor: str = 
 
 
 def confirm_email(session: Session, clock: Clock, username: str, *, actor: str = OPERATOR) -> None:
-    """Confirm a user's address without a mail. Idempotent.
+    """Confirm a user's email address without sending an email. Idempotent.
 
-    Raises UsageError if the account has no address.
+    Raises UsageError if the account has no email address.
     """
     user = _find(session, username)
     if not user.email:
@@ -232,9 +232,9 @@ def set_limit(  # noqa: PLR0913 - as many things as there are to be said
     *,
     actor: str = OPERATOR,
 ) -> None:
-    """Set a limit of a user; None resets it. Idempotent, but recorded each time.
+    """Set a user's limit; None resets it. Idempotent, but recorded each time.
 
-    Raises UsageError for an unknown name of a limit.
+    Raises UsageError if the name of the limit is unknown.
     """
     user = _find(session, username)
     limits.put(session, user.id, name, most)
@@ -242,7 +242,7 @@ def set_limit(  # noqa: PLR0913 - as many things as there are to be said
 
 
 def delete(session: Session, clock: Clock, username: str) -> None:
-    """Delete an account as its user would; raises UsageError if already deleted."""
+    """Delete an account as if its user had done so; raise UsageError if already deleted."""
     user = _find(session, username)
     user.deleted_at = clock()
     session.flush()
@@ -251,18 +251,18 @@ def delete(session: Session, clock: Clock, username: str) -> None:
 
 
 def set_email(session: Session, clock: Clock, username: str, email: str) -> None:
-    """Set another, unconfirmed address for a user; links sent to the old one end."""
+    """Set a new, unconfirmed email address for a user; links sent to the old one are revoked."""
     user = _find(session, username)
     user.email = email
     user.email_verified_at = None
     tickets.revoke_all(session, user.id, *tickets.LINKS)
     mail.drop_of(session, clock, "email", user.id)
-    # The audit log is kept for ever, so it does not contain the address.
+    # The audit log is kept forever, so it must not contain the email address.
     _note(session, clock, "set-email", user)
 
 
 def reset_link(session: Session, clock: Clock, username: str) -> str:
-    """Return a new ticket to reset the password with, which confirms no address.
+    """Return a new password reset ticket, which does not confirm the email address.
 
     Raises UsageError if the account is locked, as its tickets are useless.
     """
@@ -279,7 +279,7 @@ KEY: Final = re.compile(rf"{PREFIX}/(\d+)-(\d{{8}}T\d{{6}}\.\d{{6}}Z)-(\d{{8}}T\
 
 
 class Deletion(NamedTuple):
-    """The deletion of an account; its creation time tells it from others with the same id."""
+    """The deletion of an account; its creation time distinguishes accounts with the same id."""
 
     user_id: int
     created_at: datetime
@@ -287,24 +287,24 @@ class Deletion(NamedTuple):
 
     @property
     def key(self) -> str:
-        """Return the key of the empty object that records it."""
+        """Return the key of the empty object that records the deletion."""
         begin, end = (f"{at.astimezone(UTC):{TIME}}" for at in self[1:])
         return f"{PREFIX}/{self.user_id}-{begin}-{end}"
 
 
 def deletion_of(key: str) -> Deletion | None:
-    """Return the deletion that a key records, or None if it is another key."""
+    """Return the deletion that an object key records, or None for any other key."""
     match = KEY.fullmatch(key)
     return match and Deletion(int(match[1]), moment_of(match[2]), moment_of(match[3]))
 
 
 def moment_of(text: str) -> datetime:
-    """Parse a time in a key."""
+    """Parse a timestamp in an object key."""
     return datetime.strptime(f"{text}+0000", f"{TIME}%z")
 
 
 def note_new(resources: Resources) -> None:
-    """Record in all stores of the site which accounts were deleted since the last call. Idempotent.
+    """Record accounts deleted since the last call in all object stores of the site. Idempotent.
 
     Raises StoreAway if a store cannot be reached; the next call retries.
     """
@@ -322,11 +322,11 @@ def note_new(resources: Resources) -> None:
 
 
 def deletions(session: Session, since: datetime | None) -> Iterator[Deletion]:
-    """Yield the accounts deleted since a moment, or all if it is None."""
+    """Yield the accounts deleted since the given time, or all of them if it is None."""
     columns = select(User.id, User.created_at, User.deleted_at)
     rows = columns.where(User.deleted_at.is_not(None))
     if since is not None:
-        # A transaction that began before the last call may have been committed after it.
+        # A transaction that started before the last call may have been committed after it.
         rows = rows.where(User.deleted_at > since - heartbeats.TICKING)
     for user_id, created_at, deleted_at in session.execute(rows):
         yield Deletion(user_id, created_at, deleted_at or created_at)
@@ -339,7 +339,7 @@ def noted(stores: Iterable[ObjectStore]) -> set[Deletion]:
 
 
 def repeat(session: Session, deletions: Iterable[Deletion]) -> int:
-    """Delete accounts again that a back-up has restored; return how many. Idempotent."""
+    """Delete accounts again that a backup has restored; return how many. Idempotent."""
     count = 0
     for one in deletions:
         same = (User.id == one.user_id, User.created_at == one.created_at)

@@ -1,4 +1,4 @@
-"""The audit log: accountable actions, and who performed them."""
+"""The audit log, which records who performed which privileged action."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def note(  # noqa: PLR0913 - a row has so many columns
     net: str = "",
     competition_id: int | None = None,
 ) -> None:
-    """Record an action, in the transaction that performs it. Each call adds a row.
+    """Record an action in the transaction that performs it. Each call adds a row.
 
     `actor` is a username or `operator`; `what` is, for example, `user:7` or `match:m_00c0ffee`;
     `net` is the network that the request came from.

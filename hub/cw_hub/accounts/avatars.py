@@ -1,4 +1,4 @@
-"""Pictures of people and competitions: only a small copy of each is kept."""
+"""Avatars and competition images, of which only a small re-encoded copy is stored."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ from cw_hub.store.models import Competition, User
 READER: Final = (sys.executable, "-m", "cw_hub.accounts.picture_reader")
 
 LONGEST: Final = 20.0
-"""Seconds that the process has for one picture."""
+"""Timeout of the process that reads one image, in seconds."""
 
 MOST_AT_ONCE: Final = 3
-"""Maximum number of people whose pictures are pending: one is being read, the others wait."""
+"""Maximum number of owners with a pending image: one is being read, the others wait."""
 
 BUSY: Final = "Other pictures are being read right now. Please try again soon."
 BUSY_WITH_YOURS: Final = "Your last picture is still being read. Please try again soon."
 
 
 class Pictures:
-    """Reads pictures, one at a time; shared by all threads of a process."""
+    """Reads images, one at a time; shared by all threads of a process."""
 
     def __init__(self) -> None:
-        """Start without any picture being read."""
+        """Start with no pending images."""
         self._reading = Lock()
         self._places = Lock()
         self._owners: set[str] = set()
 
     def read(self, owner: str, data: bytes, shape: Shape = "square") -> bytes:
-        """Convert an uploaded picture to a WebP of a shape, without metadata.
+        """Convert an uploaded image to a WebP of a shape, without metadata.
 
-        Raises UsageError if it is not a picture, or has more than 5 MiB or 4 megapixels. Raises
-        CapacityError if a picture of this owner, or too many of others, are being read.
+        Raises UsageError if it is not an image, or has more than 5 MiB or 4 megapixels. Raises
+        CapacityError if an image of this owner, or too many of others, are being read.
         """
         with self._place(owner), self._reading:
             return read_apart(data, shape)
@@ -64,7 +64,7 @@ class Pictures:
 
 
 def read_apart(data: bytes, shape: Shape) -> bytes:
-    """Convert a picture in a separate process; raise UsageError if it is invalid."""
+    """Convert an image in a separate process; raise UsageError if it is invalid."""
     if len(data) > MOST_BYTES:
         raise UsageError(f"a picture may have at most {MOST_BYTES} bytes")
     try:
@@ -92,17 +92,17 @@ def without_settings() -> dict[str, str]:
 
 
 def digest_of(picture: bytes) -> str:
-    """Return the name of a picture: its SHA-256."""
+    """Return the name of an image: its SHA-256."""
     return sha256(picture).hexdigest()
 
 
 def key_of(digest: str) -> str:
-    """Return the key under which a picture is stored."""
+    """Return the key under which an image is stored."""
     return f"avatars/{digest}.webp"
 
 
 def unused_pictures(session: Session, keys: Iterable[str]) -> list[str]:
-    """Return the pictures among these keys that are no longer used."""
+    """Return the images among these keys that are no longer used."""
     columns = (User.avatar, Competition.picture)
     digests = union(*(select(column).where(column.is_not(None)) for column in columns))
     used = {key_of(digest) for digest in session.scalars(digests) if digest is not None}

@@ -1,4 +1,4 @@
-"""The printed login tokens of teams and hosts, and the sessions made from them."""
+"""The printed login tokens (cards) of teams and hosts, and the sessions created from them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CardKind: TypeAlias = Literal["card", "host_card"]
 
 
 CARDS: Final[dict[CardKind, Literal["team", "host"]]] = {"card": "team", "host_card": "host"}
-"""The kinds of printed tokens, each with the kind of session made from it."""
+"""The kinds of printed tokens, each with the kind of session created from it."""
 
 
 LETTERS_OF_CARD: Final = 16
@@ -40,16 +40,16 @@ UNKNOWN_CARD: Final = "This login token is not known. Check the card or ask the 
 
 
 class RefusedCard(UsageError):
-    """The text entered is not a valid token; the message is shown to people."""
+    """The text entered is not a valid token; the message is shown to the user."""
 
 
 class UnknownCard(RefusedCard):
-    """The text has the form of a token but is unknown: a guess."""
+    """The text is well-formed but not a known token, so it counts as a guess."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entered:
-    """A session made from a card."""
+    """A session created from a card."""
 
     ticket: str
     kind: Literal["team", "host"]
@@ -60,7 +60,7 @@ class Entered:
 
 @dataclass(frozen=True, slots=True)
 class TeamHolder:
-    """The team that a browser acts for, and the ticket of its session."""
+    """The team that a browser acts for, and its session ticket."""
 
     competition_id: int
     team_id: int
@@ -80,7 +80,7 @@ class HostHolder:
 
 
 def letters_of(token: str) -> str:
-    """Return a typed token in upper case, without spaces and hyphens."""
+    """Return an entered token in upper case, without spaces and hyphens."""
     letters = (sign for sign in token if not sign.isspace() and unicodedata.category(sign) != "Pd")
     return "".join(letters).upper()
 
@@ -94,7 +94,7 @@ def enter_by_card(session: Session, clock: Clock, competition_id: int, token: st
     letters, now = letters_of(token), clock()
     if not letters:
         raise RefusedCard(NO_CARD)
-    # Checked before the look-up: a wrong length is explained, and does not count as a guess.
+    # Checked before the lookup: a wrong length is explained, and does not count as a guess.
     if len(letters) != LETTERS_OF_CARD:
         raise RefusedCard(WRONG_LENGTH.format(length=len(letters)))
     card = session.scalars(
@@ -115,7 +115,7 @@ def enter_by_card(session: Session, clock: Clock, competition_id: int, token: st
     if kind == "host":
         lifetime = min(lifetime, HOST_LIFETIME)
     session_row = Ticket(kind=kind, competition_id=competition_id, team_id=card.team_id)
-    # Revoking a card ends the sessions made from it, in every browser.
+    # Revoking a card ends the sessions created from it, in every browser.
     session_row.parent = card.digest
     ticket = issue(session, now, session_row, lifetime)
     card.last_used_at = now
@@ -145,13 +145,13 @@ ENTERED: Final = (
         Team.removed_at.is_(None),
     )
 )
-"""The holder of a session made from a card, while that card is valid."""
+"""The holder of a session created from a card, as long as that card is valid."""
 
 
 def find_team(session: Session, clock: Clock, slug: str, ticket: str) -> TeamHolder | None:
     """Return the team that a session acts for in a tournament, or None if it has ended.
 
-    One statement.
+    Executes one query.
     """
     parameters = {"digest": digest_of(ticket), "kind": "team", "now": clock(), "slug": slug}
     row = session.execute(ENTERED, parameters).one_or_none()
@@ -165,7 +165,7 @@ def find_team(session: Session, clock: Clock, slug: str, ticket: str) -> TeamHol
 def find_host(session: Session, clock: Clock, slug: str, ticket: str) -> HostHolder | None:
     """Return the host session of a tournament, or None if it has ended.
 
-    One statement.
+    Executes one query.
     """
     parameters = {"digest": digest_of(ticket), "kind": "host", "now": clock(), "slug": slug}
     row = session.execute(ENTERED, parameters).one_or_none()

@@ -1,4 +1,4 @@
-"""Changes of e-mail address: requested on the Settings page, confirmed by a link sent to it."""
+"""Views for changing the email address: the settings form, and the confirmation link."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ from cw_hub.pages.limiter import note_done
 from cw_hub.pages.request import resources
 
 routes: Final = (account_routes, settings_routes)
-"""The link is an account page, the form a settings page."""
+"""The confirmation link is an account page, the form a settings page."""
 
 SENT: Final = "A link was sent to {email}: it becomes your address when you open it, within a day."
-"""The text is the same if somebody else has this address, so as not to reveal it."""
+"""The text is the same if another account has this email address, so as not to reveal it."""
 THE_SAME: Final = "This is your address already"
 
 
 @settings_routes.post("/email")
 @players_only
 def change_email() -> ResponseReturnValue:
-    """Send a link to the new address if the password is right, and notify the old address."""
+    """Send a link to the new email address if the password is right, and notify the old one."""
     form, hub = forms.EmailForm(request.form), resources()
     errors = {} if form.validate() else forms.first_errors(form)
     own, account = own_settings(), own_account()
@@ -60,7 +60,7 @@ def change_email() -> ResponseReturnValue:
 
 @account_routes.route("/email/<ticket>", methods=["GET", "POST"])
 def confirm_email(ticket: str) -> ResponseReturnValue:
-    """Change the address to the one that the link was sent to."""
+    """Change the email address to the one that the link was sent to."""
     hub = resources()
     if request.method == "GET":
         page = render_template("hub/accounts/verify.html")

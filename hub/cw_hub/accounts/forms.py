@@ -1,7 +1,7 @@
-"""The forms of the account pages: their fields, and their checks in order.
+"""Forms of the account pages, with their fields and validators.
 
-Each field shows the text of the first check that it fails. The pages add what only the store
-knows (a name is taken, a password is wrong).
+Each field shows the message of the first validator that fails. Checks that need the database
+(whether a name is taken or a password is wrong) are added by the views.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Check: TypeAlias = Callable[[Form, Field], None]
 LONGEST_DISPLAY_NAME: Final = 64
 EARLIEST_BIRTH: Final = date(1900, 1, 1)
 VALID_FOR: Final = {str(days): f"{days} days" for days in DAYS}
-"""The choices of how long an access token is valid."""
+"""The offered validity periods of access tokens."""
 
 NO_SUCH_USERNAME: Final = "Your username does not exist"
 WRONG_PASSWORD: Final = "Your password is incorrect"  # noqa: S105
@@ -45,7 +45,7 @@ SHORT_AT_RESET: Final = "Your new password must be more than 6 characters"
 
 
 def needs(passes: Callable[[str], bool], text: str) -> Check:
-    """Return a check that stops with a text if the value of its field does not pass."""
+    """Return a validator that stops with a message unless the field's value passes a check."""
 
     def check(_: Form, field: Field) -> None:
         if not passes(field.data or ""):
@@ -60,7 +60,7 @@ def is_filled(value: str) -> bool:
 
 
 def is_email(value: str) -> bool:
-    """Return whether a value is a well-formed e-mail address; no server is contacted."""
+    """Return whether a value is a well-formed email address; no server is contacted."""
     try:
         validate_email(value, check_deliverability=False, allow_smtputf8=False)
     except EmailNotValidError:
@@ -69,7 +69,7 @@ def is_email(value: str) -> bool:
 
 
 def new_password(too_short: str) -> tuple[Check, ...]:
-    """Return the checks of a new password, with the text for fewer than 6 characters."""
+    """Return the validators for a new password, with the message for fewer than 6 characters."""
     return (
         needs(bool, "Please enter a new password"),
         needs(lambda value: len(value) >= 6, too_short),
@@ -81,20 +81,20 @@ def new_password(too_short: str) -> tuple[Check, ...]:
 
 
 def repeats_password(form: Form, field: Field) -> None:
-    """Refuse a repeated password that differs from the first."""
+    """Reject a repeated password that differs from the first."""
     if (field.data or "") != (form["password"].data or ""):
         raise ValidationError("Your two passwords do not match")
 
 
 def stripped(value: str | None) -> str:
-    """Return a value without surrounding white space."""
+    """Return a value without leading and trailing whitespace."""
     return (value or "").strip()
 
 
 def named(longest: int) -> Callable[[str | None], str]:
     """Return a filter that normalises a name for display.
 
-    A value far too long for a name is left as it is, to be refused for its length.
+    A value far too long for a name is left unchanged, to be rejected for its length.
     """
 
     def display_form(value: str | None) -> str:
@@ -108,7 +108,7 @@ NEW_PASSWORD: Final = new_password("Your new password must be at least 6 charact
 
 
 class LoginForm(Form):
-    """Log in; the values are checked by the service alone."""
+    """The login form; only the service checks its values."""
 
     username = StringField("Username")
     password = PasswordField("Password")
@@ -132,7 +132,7 @@ def username_field() -> Any:
 
 
 def email_field(label: str = "E-mail") -> Any:
-    """Return the field for an e-mail address."""
+    """Return the field for an email address."""
     return StringField(
         label,
         [
@@ -153,14 +153,14 @@ class RegisterForm(Form):
 
 
 class WelcomeForm(Form):
-    """Register an account for somebody signed in with GitHub."""
+    """Register an account for a new user signed in with GitHub."""
 
     username = username_field()
     email = email_field()
 
 
 class ForgotForm(Form):
-    """Request a mail with a link to reset the password."""
+    """Request an email with a password reset link."""
 
     username = StringField(
         "Please enter your username", [needs(is_filled, "Please enter your username")]
@@ -168,7 +168,7 @@ class ForgotForm(Form):
 
 
 class ResetForm(Form):
-    """Choose a new password after following a link."""
+    """Choose a new password after following a reset link."""
 
     password = PasswordField("New password", new_password(SHORT_AT_RESET))
     password_repeat = PasswordField("New password (repeat)", [repeats_password])
@@ -185,7 +185,7 @@ class ChangePasswordForm(Form):
 
 
 class EmailForm(Form):
-    """Request a change of e-mail address, with the password."""
+    """Request a change of email address, with the password."""
 
     email = email_field("New e-mail")
     password = PasswordField("Password")
@@ -232,7 +232,7 @@ class TokenForm(Form):
             raise ValidationError("Please choose what the token may do")
 
     def scopes(self) -> frozenset[Scope]:
-        """Return the chosen scopes."""
+        """Return the selected scopes."""
         chosen: dict[Scope, bool] = {"read": self.read.data, "bots": self.bots.data}
         return frozenset(scope for scope, is_chosen in chosen.items() if is_chosen)
 
@@ -255,17 +255,17 @@ class ProfileForm(Form):
     born = StringField("Date of Birth")
 
     def __init__(self, *values: Any, today: date, **more: Any) -> None:
-        """Fill the form."""
+        """Fill the form; `today` bounds the date of birth."""
         super().__init__(*values, **more)
         self.today = today
 
     def validate_country(self, field: Field) -> None:
-        """Refuse an unknown country."""
+        """Reject an unknown country."""
         if field.data and field.data not in COUNTRIES:
             raise ValidationError("Please choose a country from the list")
 
     def validate_born(self, field: Field) -> None:
-        """Refuse an invalid date of birth."""
+        """Reject an invalid date of birth."""
         if field.data and not self.born_on():
             raise ValidationError(NO_DATE)
 
@@ -279,5 +279,5 @@ class ProfileForm(Form):
 
 
 def first_errors(form: Form) -> dict[str, str]:
-    """Return the first error of each invalid field, in the order of the form."""
+    """Return the first error of each invalid field, in form order."""
     return {field.name: str(field.errors[0]) for field in form if field.errors}

@@ -1,4 +1,4 @@
-"""Log-in with GitHub: known users log in, players connect their account, new users register."""
+"""Login with GitHub: log in known users, connect existing accounts, register new users."""
 
 from __future__ import annotations
 
@@ -40,22 +40,22 @@ from cw_hub.pages.security import LARGEST_PICTURE
 routes = Blueprint("github", __name__)
 
 PATIENCE: Final = 10
-"""Seconds to wait for GitHub."""
+"""Timeout of requests to GitHub, in seconds."""
 
 PERSON: Final = "github_person"
-"""The cookie key of a new user who is choosing a username."""
+"""Session key of a new user who is choosing a username."""
 
 NEXT: Final = "github_next"
-"""The cookie key of the path to continue at."""
+"""Session key of the path to redirect to after login."""
 
 CONFIRMED: Final = "github_confirmed"
-"""The cookie key of a player's confirmation, by password, to connect GitHub."""
+"""Session key of a player's confirmation, by password, to connect GitHub."""
 
 TO_CONNECT: Final = timedelta(minutes=10)
-"""How long that confirmation is valid, until GitHub has sent the player back."""
+"""How long that confirmation is valid, including the time until GitHub redirects back."""
 
 STATE: Final = "_state_github_"
-"""Prefix of the cookie keys that the library sets."""
+"""Prefix of the session keys set by the OAuth library."""
 
 TO_CHOOSE: Final = timedelta(minutes=30)
 """How long a new user may take to choose a username."""
@@ -65,11 +65,11 @@ UNDONE: Final = "The sign-in was not completed. Please try again."
 ACCOUNT_IN_USE: Final = "This GitHub account is connected with another account here."
 NO_PASSWORD: Final = "Please choose a password first: log out, and use Forgot password?"  # noqa: S105
 REFUSALS: Final = (OAuthError, requests.RequestException, msgspec.MsgspecError, ValueError)
-"""Raised if GitHub, or somebody posing as it, does not answer properly."""
+"""Errors raised if GitHub, or a server posing as it, does not respond properly."""
 
 
 class User(msgspec.Struct, frozen=True):
-    """A GitHub user, as its API describes them."""
+    """A GitHub user, as returned by its API."""
 
     id: int
     login: str
@@ -78,7 +78,7 @@ class User(msgspec.Struct, frozen=True):
 
 
 class Email(msgspec.Struct, frozen=True):
-    """An e-mail address of a GitHub user."""
+    """An email address of a GitHub user."""
 
     email: str
     primary: bool
@@ -86,7 +86,7 @@ class Email(msgspec.Struct, frozen=True):
 
 
 def install(app: Flask, settings: HubSettings) -> None:
-    """Register the GitHub client of an app, if configured."""
+    """Register the GitHub client with an app, if configured."""
     if not settings.github_id:
         return
     app.extensions["github"] = OAuth(app).register(
@@ -105,13 +105,13 @@ def install(app: Flask, settings: HubSettings) -> None:
 
 
 def service() -> Any:
-    """Return the GitHub client; answer 404 if the site has none."""
+    """Return the GitHub client; abort with 404 if the site has none."""
     return current_app.extensions.get("github") or abort(404)
 
 
 @routes.get("/login/github")
 def begin() -> ResponseReturnValue:
-    """Redirect to GitHub, which redirects back; players must have confirmed this first."""
+    """Redirect to GitHub's login, which redirects back; players must have confirmed this first."""
     asking, user = service(), actor().user
     if user is not None and not is_confirmed(""):
         notice(UNCONFIRMED, "bad")
@@ -140,7 +140,7 @@ def is_confirmed(state: str) -> bool:
 
 @routes.get("/login/github/callback")
 def callback() -> ResponseReturnValue:
-    """Log in the user GitHub has sent back, connect them, or let them choose a username."""
+    """Handle the redirect from GitHub: log in, connect the account, or ask for a username."""
     asking, who = service(), actor()
     if who.user is not None:
         is_ours = is_confirmed(request.args.get("state", ""))
@@ -164,7 +164,7 @@ def callback() -> ResponseReturnValue:
 
 
 def ask(asking: Any) -> GitHubPerson:
-    """Return the user who comes back from GitHub; the access token is not kept.
+    """Return the user whom GitHub has redirected back; the access token is not stored.
 
     Raises one of REFUSALS.
     """
@@ -183,7 +183,7 @@ def ask(asking: Any) -> GitHubPerson:
 
 
 def display_name(name: str) -> str:
-    """Return somebody's GitHub name, or "" if it is not allowed here."""
+    """Return the display name of a GitHub user, or "" if it is not allowed here."""
     try:
         return clean_name(name, forms.LONGEST_DISPLAY_NAME)
     except UsageError:
@@ -191,14 +191,14 @@ def display_name(name: str) -> str:
 
 
 def answer_of(asking: Any, path: str, kind: type[Any]) -> Any:
-    """Return GitHub's answer, decoded as a type."""
+    """Return GitHub's response, decoded as the given type."""
     answer = asking.get(path)
     answer.raise_for_status()
     return documents.decode(answer.content, kind)
 
 
 def connect(person: GitHubPerson) -> ResponseReturnValue:
-    """Connect the player with a GitHub account, unless it belongs to another account here."""
+    """Connect the current player to a GitHub account, unless another account here has it."""
     hub = resources()
     try:
         with hub.database.writing() as writing:
@@ -214,7 +214,7 @@ def connect(person: GitHubPerson) -> ResponseReturnValue:
 
 
 def log_in(account: accounts_service.Account) -> ResponseReturnValue:
-    """Log in to a known account."""
+    """Log in to an existing account."""
     hub = resources()
     try:
         with hub.database.writing() as writing:
@@ -227,7 +227,7 @@ def log_in(account: accounts_service.Account) -> ResponseReturnValue:
 
 
 def let_in(ticket: str, user_id: int, what: str) -> ResponseReturnValue:
-    """Log this browser in, and redirect to where it wanted to go."""
+    """Log this browser in, and redirect to the page originally requested."""
     address = session.get(NEXT) or destination()
     enter(ticket, remembered=False)
     place_of_request.remember_here(user_id)
@@ -255,7 +255,7 @@ def welcome() -> ResponseReturnValue:
 
 
 def newcomer() -> GitHubPerson | None:
-    """Return the new user from GitHub, or None if there is none or they took too long."""
+    """Return the new user from GitHub, or None if there is none or the time limit has passed."""
     if PERSON not in session:
         return None
     fields = dict(session[PERSON])
@@ -288,7 +288,7 @@ def make_account(form: forms.WelcomeForm, person: GitHubPerson) -> ResponseRetur
 
 
 def take_picture(person: GitHubPerson) -> str | None:
-    """Store a re-encoded copy of somebody's GitHub picture; return its SHA-256, or None.
+    """Store a re-encoded copy of a user's GitHub avatar; return its SHA-256, or None.
 
     A failure does not prevent registration.
     """
@@ -310,7 +310,7 @@ def take_picture(person: GitHubPerson) -> str | None:
 @routes.post("/settings/github/connect")
 @players_only
 def confirm_connection() -> ResponseReturnValue:
-    """Show the link to GitHub, if the password is right."""
+    """Show the link to GitHub if the password is right."""
     service()
     account, user = own_account(), player()
     if account.password_hash is None and own_settings().has_github:
@@ -320,14 +320,14 @@ def confirm_connection() -> ResponseReturnValue:
         return refuse()
     at = resources().clock().isoformat()
     session[CONFIRMED] = {"session": user.digest, "state": "", "at": at}
-    # A link, as the content security policy forbids forms that lead to another site.
+    # A link, because the content security policy forbids forms that lead to another site.
     return render_template("hub/accounts/connect_github.html")
 
 
 @routes.post("/settings/github")
 @players_only
 def disconnect() -> ResponseReturnValue:
-    """Disconnect the player's GitHub account, if the password is right."""
+    """Disconnect the player's GitHub account if the password is right."""
     account, hub = own_account(), resources()
     if account.password_hash is None:
         notice(NO_PASSWORD, "bad")
@@ -352,5 +352,5 @@ def is_right(account: accounts_service.Account) -> bool:
 
 
 def refuse() -> ResponseReturnValue:
-    """Show the page again with the error that the password is wrong."""
+    """Show the page again with the message that the password is wrong."""
     return show_with(None, {"github_password": forms.WRONG_PASSWORD}), 422

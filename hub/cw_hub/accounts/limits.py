@@ -1,4 +1,4 @@
-"""Limits that an admin has set for one account; 0 locks the activity."""
+"""Personal limits that an admin has set for an account; 0 blocks the activity."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ LIMITS: Final[Mapping[str, str]] = {
     "uploads": "versions of each program, an hour",
     "comparisons": "comparisons of versions, a day",
 }
-"""The limits that can be set for a person, by name."""
+"""The limits that can be set for a user, by name."""
 
 MOST: Final = 10_000
 
 
 def of_user(session: Session, user_id: int) -> dict[str, int]:
-    """Return the limits set for a person, by name; the rest are as usual."""
+    """Return the limits set for a user, by name; for all others the defaults apply."""
     return of_users(session, [user_id]).get(user_id, {})
 
 
 def of_users(session: Session, users: Collection[int]) -> Mapping[int, dict[str, int]]:
-    """Return the limits set for several people, by their ids, in one statement."""
+    """Return the limits set for several users, by their ids, in one query."""
     query = select(PersonalLimit).where(PersonalLimit.user_id.in_(users))
     limits: dict[int, dict[str, int]] = defaultdict(dict)
     for row in session.scalars(query.order_by(PersonalLimit.name)):
@@ -40,7 +40,7 @@ def of_users(session: Session, users: Collection[int]) -> Mapping[int, dict[str,
 
 
 def read_most(text: str) -> int | None:
-    """Parse a limit; None, as usual, if the text is empty. Raises UsageError if invalid."""
+    """Parse a limit; return None (the default) for an empty text. Raise UsageError if invalid."""
     if not text:
         return None
     if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) <= MOST):
@@ -49,7 +49,7 @@ def read_most(text: str) -> int | None:
 
 
 def put(session: Session, user_id: int, name: str, most: int | None) -> None:
-    """Set a limit of a person; None resets it. Idempotent.
+    """Set a limit for a user; None resets it. Idempotent.
 
     Raises UsageError for an unknown name.
     """

@@ -1,4 +1,4 @@
-"""Email: the outbox table, message texts, limits per recipient, and subscriptions."""
+"""The outbox table, message texts, limits per recipient, and subscriptions of emails."""
 
 from __future__ import annotations
 
@@ -20,35 +20,37 @@ from cw_hub.store.database import insert_missing, inserts
 from cw_hub.store.models import Bot, Mail, MailCount, MailState, User
 
 NewsKind: TypeAlias = Literal["inactive", "announce"]
-"""News of a bot that cannot be reached, and announcements of the host of a tournament."""
+"""News about an unreachable bot, and announcements by the host of a tournament."""
 
 MailKind: TypeAlias = Literal["reset", "verify", "email", "moving", "github"] | NewsKind
-"""Mails to reset a password, to confirm the address or a new one, to warn of a change of address,
-to report that GitHub was connected or disconnected; and news.
+"""The kinds of emails: transactional ones, and news.
+
+They reset a password, confirm the email address or a new one, warn of a change of email address, or
+report that GitHub was connected or disconnected.
 """
 
 PAUSES: Final = (1, 4, 16, 64)
-"""Minutes between attempts to send a mail."""
+"""Minutes between attempts to send an email."""
 
 ATTEMPTS: Final = len(PAUSES) + 1
-"""How often a mail is tried before it counts as dead."""
+"""Number of attempts to send an email before it counts as dead."""
 
 LEASE: Final = timedelta(minutes=5)
-"""How long a sender has a mail to itself: longer than any mail server may take."""
+"""How long a sender has exclusive use of an email: longer than any mail server may take."""
 
 RETENTION: Final = timedelta(days=7)
-"""How long sent and dropped mails are remembered."""
+"""How long sent and dropped emails are stored."""
 
 DEAD_RETENTION: Final = timedelta(days=30)
-"""How long dead mails are kept, in case somebody sends them again."""
+"""How long dead emails are stored, in case an admin sends them again."""
 
 AT_ONCE: Final = 100
-"""Mails per query."""
+"""Emails per query."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A mail claimed by this process, which alone may send it."""
+    """An email claimed by this process, which alone may send it."""
 
     mail_id: int
     attempt: int
@@ -56,11 +58,11 @@ class Claim:
     kind: MailKind
     user_id: int
     bot_id: int | None = None
-    """The row of the bot that the mail is about, if any."""
+    """The primary key of the bot that the email is about, if any."""
     email: str | None = None
-    """The recipient, if not the address of the account."""
+    """The recipient, if not the account's own email address."""
     words: Mapping[str, Any] | None = None
-    """The text, if it was fixed when the mail was queued."""
+    """The text, if it was fixed when the email was queued."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +85,10 @@ def put(  # noqa: PLR0913 - what, about what, and where to
     *,
     email: str | None = None,
 ) -> int:
-    """Queue a mail to a user, sent once this transaction is committed; return its id.
+    """Queue an email to a user, sent once this transaction is committed; return its id.
 
-    Each call queues another. Without `email` it goes to the address that the account has when it is
-    sent.
+    Each call queues another. Without `email` it goes to the email address that the account has when
+    it is sent.
     """
     now = clock()
     message_id = token_urlsafe(24)
@@ -107,7 +109,7 @@ def put(  # noqa: PLR0913 - what, about what, and where to
 def put_news(session: Session, clock: Clock, news: News, users: Iterable[int]) -> int:
     """Queue news to users, sent once this transaction is committed; return to how many.
 
-    Nobody gets the same news twice.
+    No user receives the same news twice.
     """
     now = clock()
     about = {
@@ -127,16 +129,16 @@ def put_news(session: Session, clock: Clock, news: News, users: Iterable[int]) -
 
 
 def has_mail(session: Session, kind: MailKind, user_id: int, bot: int, since: datetime) -> bool:
-    """Return whether a mail of a kind about a bot was queued to a user since a moment."""
+    """Return whether an email of a kind about a bot was queued to a user since the given time."""
     same = (Mail.kind == kind, Mail.user_id == user_id, Mail.bot_id == bot)
     query = select(Mail.id).where(*same, Mail.created_at > since).limit(1)
     return session.scalar(query) is not None
 
 
 def due(session: Session, clock: Clock) -> Sequence[int]:
-    """Return the ids of mails that may be sent now, up to one batch.
+    """Return the ids of emails that may be sent now, up to one batch.
 
-    News comes last, so that mails with links do not wait behind it.
+    News comes last, so that emails with links do not wait behind it.
     """
     waiting = select(Mail.id).where(Mail.state == "waiting", Mail.due_at <= clock())
     in_order = waiting.order_by(Mail.news_key.is_not(None), Mail.due_at)
@@ -144,10 +146,10 @@ def due(session: Session, clock: Clock) -> Sequence[int]:
 
 
 def claim(session: Session, clock: Clock, mail_id: int) -> Claim | None:
-    """Claim a mail to send it; None if it is not due, or already claimed.
+    """Claim an email to send it; return None if it is not due, or already claimed.
 
-    Concurrent callers: at most one succeeds. A sender that does not report within the lease loses
-    the mail, which is dead after the last attempt.
+    Of concurrent callers, at most one succeeds. A sender that does not report within the lease
+    loses the email, which is dead after the last attempt.
     """
     now = clock()
     row = session.execute(
@@ -175,8 +177,8 @@ def claim(session: Session, clock: Clock, mail_id: int) -> Claim | None:
 
 
 def end(session: Session, clock: Clock, claim: Claim, state: MailState, reason: str = "") -> bool:
-    """Record the result of a mail; return False if the claim is no longer valid."""
-    # A dead mail may be sent again; otherwise its address and text are no longer needed.
+    """Record the result of sending an email; return False if the claim is no longer valid."""
+    # A dead email may be sent again; for others the email address and text are no longer needed.
     erased = {} if state == "dead" else {"email": None, "words": None}
     is_mine = _set(session, claim, state=state, reason=reason, ended_at=clock(), **erased)
     if is_mine and state == "sent":
@@ -185,7 +187,7 @@ def end(session: Session, clock: Clock, claim: Claim, state: MailState, reason: 
 
 
 def fail(session: Session, clock: Clock, claim: Claim, reason: str) -> bool:
-    """Record that a mail could not be sent: it waits longer each time, and finally is dead.
+    """Record a failed attempt to send an email; retry after growing pauses, or mark it as dead.
 
     Returns whether it is dead.
     """
@@ -205,13 +207,13 @@ def _set(session: Session, claim: Claim, **values: Any) -> bool:
 
 
 def numbers(session: Session) -> dict[str, int]:
-    """Return how many mails are waiting, and how many are dead."""
+    """Return how many emails are waiting, and how many are dead."""
     query = select(Mail.state, func.count()).where(Mail.state.in_(("waiting", "dead")))
     return {"waiting": 0, "dead": 0, **dict(session.execute(query.group_by(Mail.state)).all())}
 
 
 def send_again(session: Session, clock: Clock, mail_id: int) -> bool:
-    """Put a dead mail back into the queue; return False if it is not dead."""
+    """Put a dead email back into the queue; return False if it is not dead."""
     is_dead = (Mail.id == mail_id, Mail.state == "dead")
     values = {"state": "waiting", "attempt": 0, "due_at": clock(), "ended_at": None}
     change = update(Mail).where(*is_dead).values(**values).returning(Mail.id)
@@ -219,7 +221,7 @@ def send_again(session: Session, clock: Clock, mail_id: int) -> bool:
 
 
 def drop_of(session: Session, clock: Clock, kind: MailKind, user_id: int) -> None:
-    """Drop a user's waiting mails of a kind. Idempotent."""
+    """Drop a user's waiting emails of a kind. Idempotent."""
     waiting = (Mail.kind == kind, Mail.user_id == user_id, Mail.state == "waiting")
     values = {"state": "dropped", "email": None, "ended_at": clock()}
     session.execute(
@@ -228,13 +230,13 @@ def drop_of(session: Session, clock: Clock, kind: MailKind, user_id: int) -> Non
 
 
 def drop_waiting(session: Session, clock: Clock) -> None:
-    """Drop all waiting mails, as a restored back-up is out of date. Idempotent."""
+    """Drop all waiting emails, as a restored backup is out of date. Idempotent."""
     values = {"state": "dropped", "reason": "restored from a back-up", "ended_at": clock()}
     session.execute(update(Mail).where(Mail.state == "waiting").values(**values))
 
 
 def sweep(session: Session, clock: Clock) -> None:
-    """Delete mails that ended long ago. Idempotent."""
+    """Delete emails whose sending ended long ago. Idempotent."""
     now = clock()
     ended = Mail.ended_at <= now - RETENTION
     session.execute(delete(Mail).where(Mail.state.in_(("sent", "dropped")), ended))
@@ -245,17 +247,17 @@ DAY: Final = timedelta(days=1)
 
 MOST_OF_A_KIND: Final = 3
 MOST: Final = 5
-"""Maximum number of requested mails to one address per day: of one kind, and in total."""
+"""Maximum number of requested emails to one recipient per day: of one kind, and in total."""
 
 MOST_NEWS: Final[Mapping[MailKind, int]] = {"inactive": 3, "announce": 10}
-"""Maximum number of news mails to one address per day, by kind."""
+"""Maximum number of news emails to one recipient per day, by kind."""
 
 
 def key_of(secret: str, email: str) -> str:
-    """Return the digest under which mails to an address, in ASCII, are counted.
+    """Return the digest under which emails to an email address, in ASCII, are counted.
 
-    Addresses that differ only in case, or in what follows a `+`, count as one: one person reads
-    them.
+    Addresses that differ only in case, or in what follows a `+`, count as one, because they belong
+    to the same user.
     """
     mailbox, _, domain = email.lower().rpartition("@")
     mailbox = mailbox.partition("+")[0] or mailbox
@@ -263,12 +265,12 @@ def key_of(secret: str, email: str) -> str:
 
 
 def count(session: Session, clock: Clock, key: str, kind: MailKind, *, is_confirmed: bool) -> bool:
-    """Count a mail to an address and return True; return False if the quota is used up.
+    """Count an email to a recipient and return True; return False if the quota is used up.
 
-    `is_confirmed` says whether the recipient's account has confirmed the address. The last mail of
-    a day, and the last to reset a password, are reserved for such accounts: otherwise anybody could
-    register with somebody else's address and use up the mails that they need to log in again.
-    Concurrent callers cannot exceed the quota.
+    `is_confirmed` says whether the recipient's account has confirmed the email address. The last
+    email of a day, and the last to reset a password, are reserved for such accounts: otherwise
+    anyone could register with another user's email address and use up the emails that they need to
+    log in again. Concurrent callers cannot exceed the quota.
     """
     now = clock()
     insert_missing(session, MailCount, [{"address": key, "sent": [], "last_at": now}])
@@ -282,9 +284,9 @@ def count(session: Session, clock: Clock, key: str, kind: MailKind, *, is_confir
 
 
 def has_room(sent: Sequence[str], kind: MailKind, reserve: int) -> bool:
-    """Return whether one more mail of a kind fits into the quota of a day.
+    """Return whether one more email of a kind fits into the quota of a day.
 
-    News is counted separately, so as not to block mails that people need to log in again.
+    News is counted separately, so as not to block emails that users need to log in again.
     """
     of_kind = sent.count(kind)
     if kind in MOST_NEWS:
@@ -295,7 +297,7 @@ def has_room(sent: Sequence[str], kind: MailKind, reserve: int) -> bool:
 
 
 def take_back(session: Session, key: str, kind: MailKind) -> None:
-    """Uncount the latest mail of a kind, which could not be sent; do nothing if none is counted."""
+    """Uncount the latest email of a kind, which could not be sent; ignored if none is counted."""
     query = select(MailCount).where(MailCount.address == key).with_for_update()
     row = session.scalars(query).one_or_none()
     places = [place for place, (of, _) in enumerate(row.sent) if of == kind] if row else []
@@ -311,9 +313,9 @@ class Choice:
     """A user's setting for news of one kind."""
 
     column: InstrumentedAttribute[bool]
-    """Whether the mails are wanted."""
+    """The column that stores whether the emails are wanted."""
     about: str
-    """What the mails are about, as it follows the word `mails`."""
+    """What the emails are about, as it follows the word `mails`."""
 
 
 CHOICES: Final[Mapping[NewsKind, Choice]] = {
@@ -331,7 +333,7 @@ class Subscription:
 
 
 def is_news(kind: MailKind) -> TypeGuard[NewsKind]:
-    """Return whether a kind of mail is news, which can be turned off."""
+    """Return whether a kind of email is news, which can be turned off."""
     return kind in NEWS
 
 
@@ -349,13 +351,13 @@ def turn_off(session: Session, subscription: Subscription) -> None:
 
 
 def ticket_of(secret_key: str, subscription: Subscription) -> str:
-    """Return the ticket of a link that turns news off: signed, and valid for ever."""
+    """Return the ticket of an unsubscribe link: signed, and valid forever."""
     value = [subscription.user_id, subscription.kind]
     return signer(secret_key).dumps(value)
 
 
 def read_ticket(secret_key: str, ticket: str) -> Subscription | None:
-    """Return what a link turns off, or None if this site did not issue it."""
+    """Return what an unsubscribe link turns off, or None if this site did not issue it."""
     try:
         user_id, kind = signer(secret_key).loads(ticket)
     except BadSignature:
@@ -364,7 +366,7 @@ def read_ticket(secret_key: str, ticket: str) -> Subscription | None:
 
 
 def signer(secret_key: str) -> URLSafeSerializer:
-    """Return the signer of the links."""
+    """Return the signer of the unsubscribe links."""
     return URLSafeSerializer(secret_key, salt="news")
 
 
@@ -412,24 +414,24 @@ TURN_OFF: Final = "To stop mails {about}: {link}"
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The subject and the paragraphs of a mail."""
+    """The subject and the paragraphs of an email."""
 
     subject: str
     paragraphs: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Return them as JSON, to be stored with a waiting mail."""
+        """Return the subject and paragraphs as JSON, to be stored with a waiting email."""
         return {"subject": self.subject, "paragraphs": list(self.paragraphs)}
 
 
 def stored(words: Mapping[str, Any]) -> Words:
-    """Return the words stored with a mail."""
+    """Return the subject and paragraphs stored with an email."""
     return Words(words["subject"], tuple(words["paragraphs"]))
 
 
 @dataclass(frozen=True, slots=True)
 class Letter:
-    """A mail to a user."""
+    """An email to a user."""
 
     to: str
     username: str
@@ -439,28 +441,28 @@ class Letter:
     site: str
     """The site's name in the signature."""
     turns_off: str = ""
-    """The link that turns off such mails, or "" if they cannot be turned off."""
+    """The link that turns off such emails, or "" if they cannot be turned off."""
 
     def body(self) -> str:
-        """Return the text of the mail."""
+        """Return the text of the email."""
         ending = ("Best,", f"The {self.site} Team.\n")
         paragraphs = (*self.words.paragraphs, *self.way_out())
         return "\n\n".join((f"Hi {self.username},", *paragraphs, *ending))
 
     def way_out(self) -> Iterator[str]:
-        """Yield the paragraph that says how to turn off such mails, if possible."""
+        """Yield the paragraph that explains how to turn off such emails, if possible."""
         if is_news(self.kind):
             about = CHOICES[self.kind].about
             yield TURN_OFF.format(about=about, link=self.turns_off)
 
 
 def with_link(kind: MailKind, link: str, site: str) -> Words:
-    """Return the text of a mail with a ticket link."""
+    """Return the subject and text of an email with a ticket link."""
     return Words(SUBJECTS[kind], (REASONS[kind].format(site=site), link, HELP))
 
 
 def about_move(settings: HubSettings) -> Words:
-    """Return the text of a mail saying that another address is to replace this one."""
+    """Return the email saying that another email address is to replace this one."""
     facts = {"site": settings.signed_by, "address": settings.address}
     return Words(
         "Your e-mail address is about to change", tuple(text.format(**facts) for text in MOVING)
@@ -468,7 +470,7 @@ def about_move(settings: HubSettings) -> Words:
 
 
 def about_github(settings: HubSettings) -> Words:
-    """Return the text of a mail saying that GitHub was connected or disconnected."""
+    """Return the email saying that GitHub was connected or disconnected."""
     facts = {"site": settings.signed_by, "address": settings.address}
     return Words(
         "The log-in with GitHub has changed", tuple(text.format(**facts) for text in GITHUB)
@@ -476,7 +478,7 @@ def about_github(settings: HubSettings) -> Words:
 
 
 def about_bot(session: Session, settings: HubSettings, claim: Claim) -> Words | None:
-    """Return the text of a mail saying that a bot is inactive, or None if it no longer is."""
+    """Return the email saying that a bot is inactive, or None if it no longer is."""
     row = session.execute(
         select(Bot.name, Bot.game, Bot.reason)
         .where(Bot.id == claim.bot_id, Bot.user_id == claim.user_id)

@@ -1,4 +1,4 @@
-"""Sends the hub's emails: log-in and confirmation links, and notifications."""
+"""Sends the hub's emails: login and confirmation links, and notifications."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ from cw_hub.store.models import User
 MAIL: Final = "mail"
 
 EVERY: Final = 5.0
-"""Seconds between two checks for mails that are due."""
+"""Seconds between two checks for due emails."""
 
 RETENTION: Final = timedelta(days=7)
-"""How long mails written to files are kept."""
+"""How long emails written to files are stored."""
 
 LONGEST_LINE: Final = 998
 
@@ -45,7 +45,7 @@ log = logging.getLogger("cw.hub.mail")
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """The recipient of mail to a user."""
+    """The recipient of an email to a user."""
 
     username: str
     email: str
@@ -53,9 +53,9 @@ class Address:
 
 
 def send_due(resources: Resources) -> None:
-    """Send the mails that are due, one by one, until one cannot be sent.
+    """Send the due emails one by one, until one cannot be sent.
 
-    Concurrent callers: each mail is sent once.
+    With concurrent callers, each email is still sent once.
     """
     with resources.database.reading() as session:
         waiting = accounts_mail.due(session, resources.clock)
@@ -65,11 +65,11 @@ def send_due(resources: Resources) -> None:
 
 
 def send_mail(resources: Resources, mail_id: int) -> bool:
-    """Send a mail if it is due and not claimed; return False if it could not be sent.
+    """Send an email if it is due and not claimed; return False if it could not be sent.
 
-    Users who are locked, deleted or without address get nothing, nor does an address that has
-    reached its daily quota. The mail's ticket is valid before the mail is sent; if sending fails,
-    it is revoked until the next attempt.
+    Users who are locked, deleted or without an email address get nothing, nor does a recipient who
+    has reached the daily quota. The email's ticket is valid before the email is sent; if sending
+    fails, it is revoked until the next attempt.
     """
     with resources.database.writing() as session:
         claim = accounts_mail.claim(session, resources.clock, mail_id)
@@ -79,7 +79,7 @@ def send_mail(resources: Resources, mail_id: int) -> bool:
     try:
         deliver(resources, letter)
     except (OSError, smtplib.SMTPException, Failure) as error:
-        # A server's error message may contain the address.
+        # A server's error message may contain the email address.
         note_failure(resources, claim, letter, type(error).__name__)
         return False
     with resources.database.writing() as session:
@@ -88,7 +88,7 @@ def send_mail(resources: Resources, mail_id: int) -> bool:
 
 
 def prepare(resources: Resources, session: Session, claim: Claim) -> Letter | None:
-    """Count a mail, and issue its ticket; return None, and record why, if it is not to be sent."""
+    """Count an email and issue its ticket; if it must not be sent, record why and return None."""
     address = find_address(session, claim)
     if address is None:
         accounts_mail.end(session, resources.clock, claim, "dropped", "nobody to send it to")
@@ -126,9 +126,9 @@ def prepare(resources: Resources, session: Session, claim: Claim) -> Letter | No
 def words_of(
     resources: Resources, session: Session, claim: Claim, address: Address
 ) -> Words | None:
-    """Return the text of a mail, or None if the recipient no longer wants it.
+    """Return the text of an email, or None if the recipient no longer wants it.
 
-    News is not sent to unconfirmed addresses.
+    News is not sent to unconfirmed email addresses.
     """
     if accounts_mail.is_news(claim.kind):
         is_wanted = accounts_mail.wants(session, claim.user_id, claim.kind) and address.is_confirmed
@@ -142,16 +142,16 @@ def words_of(
 
 
 def news_of(session: Session, settings: HubSettings, claim: Claim) -> Words | None:
-    """Return the text of a mail with news, or None if it is outdated."""
+    """Return the text of a news email, or None if it is outdated."""
     if claim.kind == "inactive":
         return accounts_mail.about_bot(session, settings, claim)
     return accounts_mail.stored(claim.words) if claim.words else None
 
 
 def ticket_of(resources: Resources, claim: Claim) -> str:
-    """Return the ticket of a mail's link: the same on every attempt, and stored nowhere.
+    """Return the ticket of an email's link: the same on every attempt, and stored nowhere.
 
-    If two copies of a mail arrive, the links of both work.
+    If two copies of an email arrive, the links of both work.
     """
     key = resources.secret_key.encode()
     digest = hmac.digest(key, f"link of mail {claim.message_id}".encode(), "sha256")
@@ -159,7 +159,7 @@ def ticket_of(resources: Resources, claim: Claim) -> str:
 
 
 def note_failure(resources: Resources, claim: Claim, letter: Letter, reason: str) -> None:
-    """Record that a mail could not be sent, and undo its ticket and its count."""
+    """Record that an email could not be sent, revoke its ticket and undo its count."""
     log.warning("mail to user %s not sent: %s", claim.user_id, reason)
     key = accounts_mail.key_of(resources.secret_key, ascii_address(letter.to))
     with resources.database.writing() as session:
@@ -171,7 +171,7 @@ def note_failure(resources: Resources, claim: Claim, letter: Letter, reason: str
 
 
 def find_address(session: Session, claim: Claim) -> Address | None:
-    """Return where a mail goes, or None if the user is locked, deleted or without e-mail."""
+    """Return the recipient of an email, or None if locked, deleted or without an email address."""
     is_active = (User.id == claim.user_id, User.locked_at.is_(None), User.deleted_at.is_(None))
     columns = select(User.username, User.email, User.email_verified_at)
     row = session.execute(columns.where(*is_active)).one_or_none()
@@ -185,12 +185,12 @@ def find_address(session: Session, claim: Claim) -> Address | None:
 
 
 def link_to(settings: HubSettings, kind: MailKind, ticket: str) -> str:
-    """Return the address of a link; it does not depend on any request."""
+    """Return the URL of a ticket link; it does not depend on any request."""
     return f"{settings.address}/{kind}/{ticket}"
 
 
 def link_to_turn_off(resources: Resources, claim: Claim) -> str:
-    """Return the link that turns off news of this kind, or "" if the mail is not news."""
+    """Return the unsubscribe link for this kind of news, or "" if the email is not news."""
     if not accounts_mail.is_news(claim.kind):
         return ""
     subscription = Subscription(claim.user_id, claim.kind)
@@ -199,7 +199,7 @@ def link_to_turn_off(resources: Resources, claim: Claim) -> str:
 
 
 def deliver(resources: Resources, mail: Letter) -> None:
-    """Send a mail, or write it to a file if no server is set."""
+    """Send an email, or write it to a file if no server is configured."""
     message = compose(resources, mail)
     if resources.settings.mail:
         send(resources.settings.mail, message)
@@ -210,13 +210,13 @@ def deliver(resources: Resources, mail: Letter) -> None:
 
 
 def show(settings: HubSettings, mail: Letter) -> None:
-    """Print a mail on the console of a local site, whose owner is the reader."""
+    """Print an email on the console of a local site, whose owner is the reader."""
     if settings.is_local:
         sys.stderr.write(f"\n{mail.words.subject}\n\n{mail.body()}\n")
 
 
 def compose(resources: Resources, mail: Letter) -> EmailMessage:
-    """Return a mail as a message to send."""
+    """Build the message to send for an email."""
     sender = resources.settings.sender
     message = EmailMessage()
     message["From"] = sender
@@ -240,18 +240,18 @@ def is_plain(text: str) -> bool:
 
 
 def ascii_address(email: str) -> str:
-    """Return an address with its domain in ASCII, or unchanged if its mailbox is not ASCII."""
+    """Return an email address with its domain in ASCII; unchanged if its mailbox is not ASCII."""
     return validate_email(email, check_deliverability=False).ascii_email or email
 
 
 def send(server: str, message: EmailMessage) -> None:
-    """Send a mail through a server; raises OSError or SMTPException."""
+    """Send an email through a server; raise OSError or SMTPException on failure."""
     with connection_to(server) as connection:
         connection.send_message(message)
 
 
 def write(resources: Resources, message: EmailMessage) -> Path:
-    """Write a mail to a new file that only its owner can read; return its path."""
+    """Write an email to a new file that only its owner can read; return its path."""
     folder = resources.settings.data / "mail"
     make_folder(folder)
     sweep(resources, folder)
@@ -269,7 +269,7 @@ def write(resources: Resources, message: EmailMessage) -> Path:
 
 
 def sweep(resources: Resources, folder: Path) -> None:
-    """Delete old mail files."""
+    """Delete old email files."""
     oldest = (resources.clock() - RETENTION).timestamp()
     for path in folder.glob("*.eml"):
         if path.stat().st_mtime < oldest:

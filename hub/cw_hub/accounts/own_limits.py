@@ -1,4 +1,4 @@
-"""Looks up the limits of the requester, once per request."""
+"""Looks up the current user's personal limits, once per request."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ class OwnAmount:
     unit: str
 
     def __call__(self) -> str:
-        """Return how often the requester may do it."""
-        # Locked accounts are refused earlier, as a limit of 0 cannot be counted.
+        """Return the rate limit that applies to the current user."""
+        # Users with a limit of 0 are refused earlier, as such a limit cannot be counted.
         return f"{own_limits().get(self.name) or self.usual} per {self.unit}"
 
     def __str__(self) -> str:
-        """Return how often it may usually be done."""
+        """Return the default rate limit."""
         return f"{self.usual} per {self.unit}"
 
 
 def install(app: Flask, names: Mapping[str, str]) -> None:
-    """Refuse what is locked for the requester; `names` maps endpoints to names of limits."""
+    """Refuse requests that are locked for the current user; `names` maps endpoints to limits."""
 
     def refuse_locked() -> None:
         name = names.get(request.endpoint or "")

@@ -1,4 +1,4 @@
-"""The account pages: register, log in and out, reset a password, confirm an address."""
+"""Account pages: register, log in and out, reset the password, confirm the email address."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ routes = Blueprint("account", __name__)
 log = logging.getLogger("cw.hub.accounts")
 
 REFUSED: Final = "refused"
-"""The cookie key of the input and errors that the log-in page shows again."""
+"""Session key of the input and errors that the login page shows again."""
 
 MAIL: Final = "mail"
-"""The job that sends a mail of the outbox, given its id."""
+"""The job that sends an email of the outbox, given its id."""
 
 RESET_EXPIRED: Final = "We're sorry, the forgot password link has expired."
 LINK_EXPIRED: Final = "We're sorry, this link has expired."
@@ -50,7 +50,7 @@ def passwords() -> Passwords:
 
 
 def must_confirm() -> bool:
-    """Return whether the player must confirm an e-mail address first."""
+    """Return whether the current player must confirm an email address first."""
     hub = resources()
     if hub.settings.is_local:
         return False
@@ -59,12 +59,12 @@ def must_confirm() -> bool:
 
 
 def note(what: str, user_id: int | None) -> None:
-    """Log an event of an account, without password and e-mail."""
+    """Log an event of an account, without its password and email address."""
     log.info("%s address=%s user=%s", what, request.remote_addr, user_id or "-")
 
 
 def go(address: str) -> Response:
-    """Redirect after a POST (303)."""
+    """Redirect after a POST (303 See Other)."""
     return redirect(address, 303)
 
 
@@ -73,7 +73,7 @@ def go(address: str) -> Response:
 
 @routes.get("/login")
 def login() -> ResponseReturnValue:
-    """Show the form; redirect a player."""
+    """Show the login form; redirect users who are already logged in."""
     if actor().user:
         return go(destination())
     refused = session.pop(REFUSED, {})
@@ -85,7 +85,7 @@ def login() -> ResponseReturnValue:
 
 @routes.post("/login", endpoint="login_post")
 def log_in() -> ResponseReturnValue:
-    """Log in, or redirect to the form with the error at its field."""
+    """Log in, or redirect to the form with the error shown at its field."""
     if actor().user:
         return go(destination())
     form = forms.LoginForm(request.form)
@@ -112,7 +112,7 @@ def find_account(username: str) -> accounts_service.Account | None:
 
 
 def login_errors(account: accounts_service.Account | None, password: str) -> dict[str, str]:
-    """Return the errors of a log-in by field; none if it is valid."""
+    """Return the login errors by field; empty if the login is valid."""
     if account is None:
         fail(None)
         return {"username": forms.NO_SUCH_USERNAME}
@@ -147,7 +147,7 @@ def refuse_login(form: forms.LoginForm, errors: dict[str, str]) -> Response:
 
 
 def open_session(account: accounts_service.Account, password: str, *, remembered: bool) -> str:
-    """Return the ticket of a new session; a hash of outdated cost is renewed."""
+    """Return the ticket of a new session; a password hash of outdated cost is renewed."""
     hub = resources()
     dated = account.password_hash and passwords().is_dated(account.password_hash)
     renewed = passwords().hash(password) if dated else None
@@ -188,7 +188,7 @@ def register() -> ResponseReturnValue:
 
 
 def registration(form: forms.RegisterForm, errors: dict[str, str]) -> str:
-    """Return the registration page."""
+    """Render the registration page."""
     return render_template("hub/accounts/register.html", form=form, errors=errors, next=next_path())
 
 
@@ -213,14 +213,14 @@ def make_account(form: forms.RegisterForm) -> ResponseReturnValue:
 
 
 def confirm(writing: Writing, user_id: int) -> int:
-    """Queue the mail that confirms a user's address; return its id."""
+    """Queue the email that confirms a user's email address; return its id."""
     return accounts_mail.put(writing, resources().clock, "verify", user_id)
 
 
 def send_soon(mail_id: int | None) -> None:
-    """Enqueue the job that sends a mail of the outbox, if there is a mail.
+    """Enqueue the job that sends an email of the outbox, if there is one.
 
-    If the queue is away, the scheduler finds the mail in the outbox.
+    If the queue is unavailable, the scheduler finds the email in the outbox.
     """
     if mail_id is not None:
         resources().queue.send(MAIL, mail_id)
@@ -231,7 +231,7 @@ def send_soon(mail_id: int | None) -> None:
 
 @routes.route("/forgot", methods=["GET", "POST"])
 def forgot() -> ResponseReturnValue:
-    """Mail a link to reset a forgotten password."""
+    """Email a link to reset a forgotten password."""
     if actor().user:
         return go(destination())
     form = forms.ForgotForm(request.form)
@@ -275,12 +275,12 @@ def is_open(kind: LinkKind, ticket: str) -> bool:
 
 
 def expired(words: str) -> ResponseReturnValue:
-    """Show that a link has expired."""
+    """Show a page saying that the link has expired."""
     return render_template("hub/site/error.html", title="Link expired", words=words), 410
 
 
 def change_by_link(link: str, password: str) -> ResponseReturnValue:
-    """Change the password, which uses the link up, and log in."""
+    """Change the password, which uses up the link, and log in."""
     hub = resources()
     hashed = passwords().hash(password)
     try:
@@ -299,7 +299,7 @@ def change_by_link(link: str, password: str) -> ResponseReturnValue:
 
 @routes.route("/verify/<ticket>", methods=["GET", "POST"])
 def verify(ticket: str) -> ResponseReturnValue:
-    """Confirm the address that the link was sent to."""
+    """Confirm the email address that the link was sent to."""
     hub = resources()
     if request.method == "GET":
         page = render_template("hub/accounts/verify.html")
@@ -316,7 +316,7 @@ def verify(ticket: str) -> ResponseReturnValue:
 @routes.post("/verify")
 @players_only
 def send_verification() -> ResponseReturnValue:
-    """Send the link that confirms the address again."""
+    """Send the link that confirms the email address again."""
     hub = resources()
     with one_reading() as reading:
         settings = accounts_service.own_settings(reading, player().user_id)
@@ -330,7 +330,7 @@ def send_verification() -> ResponseReturnValue:
 
 
 PATH_OF_SITE: Final = re.compile(r"/(?![/\\])[^\\\x00-\x1f\x7f-\x9f]*")
-"""A single leading slash: a second one would begin a host name."""
+"""A path starts with a single slash: a second one would start a host name."""
 
 
 def next_path() -> str:
@@ -340,5 +340,5 @@ def next_path() -> str:
 
 
 def destination() -> str:
-    """Return where to redirect after log-in."""
+    """Return the URL to redirect to after login."""
     return next_path() or url_for("ranking.page")

@@ -1,8 +1,8 @@
-"""A process that reads one picture: an untrusted file in, a small WebP of a given shape out.
+"""Script that reads an untrusted image and writes a small WebP of the given shape.
 
-Decoders are written in C and get whatever strangers send, so they run here: with little memory,
-for a short time, and without the keys of the hub. An invalid or too large picture ends the process
-with exit code 1 and a message. Its only argument is the shape.
+The decoders are written in C and process untrusted input, so they run in a separate process: with
+little memory, for a short time, and without the hub's keys. An invalid or too large image ends the
+process with exit code 1 and a message. Its only argument is the shape.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MOST_BYTES: Final = 5 * 1024 * 1024
 MOST_PIXELS: Final = 4_000_000
 
 Shape: TypeAlias = Literal["square", "wide"]
-"""Square for people; wide for competitions, in the size of link previews."""
+"""Square for users; wide for competitions, in the size of link previews."""
 
 SIZES: Final[Mapping[Shape, tuple[int, int]]] = {"square": (256, 256), "wide": (1200, 630)}
 """Width and height in pixels."""
@@ -31,11 +31,11 @@ MEMORY: Final = 384 * 1024 * 1024
 
 CPU_SECONDS: Final = 10
 PATIENT: Final = 10
-"""The niceness of the process, so that it yields to those that answer requests."""
+"""The niceness of the process, so that it yields to processes that serve requests."""
 
 
 def main() -> None:
-    """Convert the picture on standard input to a shape, on standard output."""
+    """Convert the image on standard input to a shape, and write it to standard output."""
     limit()
     try:
         picture = crop(sys.stdin.buffer.read(MOST_BYTES + 1), cast(Shape, sys.argv[1]))
@@ -46,7 +46,7 @@ def main() -> None:
 
 
 def limit() -> None:
-    """Limit the resources of this process; except on Linux only the caller's timeout limits it."""
+    """Limit this process's resources; outside Linux, only the caller's timeout limits it."""
     if sys.platform == "linux":
         import resource  # noqa: PLC0415 - there is none on Windows
 
@@ -61,10 +61,11 @@ def limit() -> None:
 
 
 def crop(data: bytes, shape: Shape) -> bytes:
-    """Return a picture as a WebP of a shape, without metadata.
+    """Return an image as a WebP of a shape, without metadata.
 
-    It is rotated as its metadata says, and cropped to its middle. Its pixels are counted before any
-    is decoded. Raises ValueError if it is too large, and any error of the decoder if it is invalid.
+    It is rotated according to its metadata, and cropped to the centre. Its pixels are counted
+    before any of them is decoded. Raises ValueError if it is too large, and any error of the
+    decoder if it is invalid.
     """
     if len(data) > MOST_BYTES:
         raise ValueError(f"a picture may have at most {MOST_BYTES} bytes")

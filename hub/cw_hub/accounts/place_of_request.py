@@ -1,4 +1,4 @@
-"""Where a request comes from: the browser, by a cookie of its own, and the network."""
+"""Identifies the browser (by a cookie) and the network of a request, and known places."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from cw_hub.pages.limiter import network
 from cw_hub.pages.request import one_reading, resources
 
 LASTS: Final = timedelta(days=365)
-"""How long a browser keeps the cookie."""
+"""Lifetime of the browser cookie."""
 
 COOKIE: Final = re.compile("[A-Za-z0-9_-]{22}")
 
 
 def cookie() -> str:
     """Return the name of the cookie that identifies a browser."""
-    # Not `NAME-...`: the prefix of cookies that show that somebody is logged in.
+    # Not `NAME-...`, the prefix of the cookies that indicate that a user is logged in.
     return f"{current_app.config['SESSION_COOKIE_NAME']}_browser"
 
 
 def browser() -> str:
-    """Return the id of this browser, or "" if it is new."""
+    """Return the id of this browser, or "" if it has no valid cookie."""
     value = request.cookies.get(cookie(), "")
     return value if COOKIE.fullmatch(value) else ""
 
@@ -53,9 +53,9 @@ def remember_here(user_id: int) -> None:
 
 
 def known_here(username: str) -> str:
-    """Return this browser, or else its network, if it is a known place of an account, or "".
+    """Return this browser, or else its network, if an account has logged in from it, or "".
 
-    One statement.
+    Executes one query.
     """
     hub, mine = resources(), browser()
     here = {places.key_of(hub.secret_key, "network", network()): f"network {network()}"}

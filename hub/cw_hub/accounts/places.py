@@ -1,7 +1,7 @@
-"""Places from which people have logged in before: browsers, by a cookie, and networks.
+"""Known places of an account: browsers and networks from which its user has logged in.
 
-Wrong passwords from such a place are counted separately from those of strangers, so that nobody
-can lock people out of their own account by guessing.
+Wrong passwords from a known place are counted separately from those of other clients, so that no
+one can lock users out of their own accounts by guessing.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from cw_hub.store.database import insert_missing
 from cw_hub.store.models import KnownPlace, User
 
 REMEMBERED: Final = timedelta(days=180)
-"""How long a place stays known after the last log-in from it."""
+"""How long a place stays known after the last login from it."""
 
 MOST: Final = 20
-"""Maximum number of known places of one account: those of the latest log-ins."""
+"""Maximum number of known places per account: those of the latest logins."""
 
 
 def key_of(secret: str, kind: str, place: str) -> str:
@@ -32,7 +32,7 @@ def key_of(secret: str, kind: str, place: str) -> str:
 
 
 def remember(session: Session, clock: Clock, user_id: int, places: Collection[str]) -> None:
-    """Record a log-in from places, by their digests. Each call updates the time."""
+    """Record a login from places, given by their digests. Each call updates the time."""
     now = clock()
     rows = [{"user_id": user_id, "place": place, "seen_at": now} for place in places]
     insert_missing(session, KnownPlace, rows)
@@ -46,7 +46,7 @@ def remember(session: Session, clock: Clock, user_id: int, places: Collection[st
 
 
 def known_places(session: Session, clock: Clock, username: str, places: Iterable[str]) -> set[str]:
-    """Return the given places from which an account has been logged in to before."""
+    """Return which of the given places an account has logged in from before."""
     query = (
         select(KnownPlace.place)
         .join(User, User.id == KnownPlace.user_id)
@@ -60,5 +60,5 @@ def known_places(session: Session, clock: Clock, username: str, places: Iterable
 
 
 def sweep(session: Session, clock: Clock) -> None:
-    """Forget places without a recent log-in. Idempotent."""
+    """Delete places without a recent login. Idempotent."""
     session.execute(delete(KnownPlace).where(KnownPlace.seen_at <= clock() - REMEMBERED))

@@ -1,7 +1,7 @@
-"""Limits registrations per IP address; more are allowed with an invitation to a tournament.
+"""Registration limits per IP address, higher with an invitation to a tournament.
 
-A hall full of people shares one address. Each tournament is counted separately, so that nobody
-else there uses up their share.
+All participants in one hall may share an IP address. Each tournament is counted separately, so that
+no one else there can use up its share.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from cw_hub.pages.request import one_reading
 from cw_hub.store.database import Reading
 
 Inviting: TypeAlias = Callable[[Reading, str], int | None]
-"""Returns the id of the competition that a path of the site invites to, or None."""
+"""A function that returns the id of the competition that a path invites to, or None."""
 
 INVITED: Final = "1000 per hour"
 
 
 @dataclass(frozen=True, slots=True)
 class MoreIfInvited:
-    """The registration limit of an address, higher for invited people."""
+    """The registration limit per IP address, higher for invited users."""
 
     usual: str
 
@@ -37,13 +37,13 @@ class MoreIfInvited:
 
 
 def registrant() -> str:
-    """Return the address of the requester, with the tournament of the invitation if any."""
+    """Return the key that registrations count under: IP address and inviting tournament, if any."""
     tournament = invited_to()
     return network() if tournament is None else f"{network()} {tournament}"
 
 
 def invited_to() -> int | None:
-    """Return the id of the competition that the requester was invited to, or None."""
+    """Return the id of the competition that the current user was invited to, or None."""
     if "invited_to" not in g:
         path = next_path() or session.get(NEXT, "")
         g.invited_to = competition_behind(path) if path else None
@@ -58,5 +58,5 @@ def competition_behind(path: str) -> int | None:
 
 
 def install(app: Application, inviting: Inviting) -> None:
-    """Set the function that tells which paths of an app invite."""
+    """Set the function that recognises invitation paths."""
     app.extensions["inviting"] = inviting

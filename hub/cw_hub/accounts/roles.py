@@ -1,4 +1,4 @@
-"""Tournament roles that an account has without a printed login token: team member or host."""
+"""Roles of accounts in tournaments, held without a printed token: team member or host."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cw_hub.accounts.cards import TeamHolder
 from cw_hub.store.models import Competition, CompetitionHost, Group, Team, TeamMember
 
 NO_TICKET: Final = ""
-"""The digest of a holder without a ticket, whose account is a member of the team."""
+"""The digest of a holder who has no ticket, but whose account is a member of the team."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ ROLE: Final = (
 
 
 def find_role(session: Session, slug: str, user_id: int) -> Role:
-    """Return the role of an account in a tournament; one statement."""
+    """Return the role of an account in a tournament; executes one query."""
     row = session.execute(ROLE, {"slug": slug, "user": user_id}).first()
     if row is None:
         return Role()

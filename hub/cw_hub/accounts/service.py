@@ -1,4 +1,4 @@
-"""Accounts and profiles: registering, logging in, changing and finding them; their passwords."""
+"""Account operations: register, log in, change and find accounts, profiles and passwords."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ NAME: Final = re.compile("[A-Za-z0-9_]{3,32}")
 """The format of usernames."""
 
 HOUSE: Final = "house"
-"""The username of the site's own account, which nobody can register."""
+"""The username of the site's own account, which no one can register."""
 
 RESTS: Final = timedelta(days=90)
 """How long the username of a deleted account stays reserved."""
 
 PASSED_ON: Final[tuple[TicketKind, ...]] = ("session", *tickets.LINKS)
-"""The kinds of tickets that a new password ends."""
+"""The kinds of tickets that are revoked when the password changes."""
 
 
 class UsernameTaken(UsageError):
@@ -40,7 +40,7 @@ class UsernameTaken(UsageError):
 
 
 class GitHubTaken(UsageError):
-    """Another account is connected with this GitHub account."""
+    """Another account is connected to this GitHub account."""
 
 
 class NoSuchUser(UsageError):
@@ -48,7 +48,7 @@ class NoSuchUser(UsageError):
 
 
 class Refused(UsageError):
-    """The password was changed, or the account locked or deleted, since it was read."""
+    """The password was changed, or the account locked or deleted, since it was checked."""
 
 
 class LinkExpired(UsageError):
@@ -57,7 +57,7 @@ class LinkExpired(UsageError):
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What decides whether somebody may log in."""
+    """The fields of an account that decide whether its user may log in."""
 
     user_id: int
     username: str
@@ -67,25 +67,25 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class GitHubPerson:
-    """A person signed in with GitHub, and their data there."""
+    """A user signed in with GitHub, and their data there."""
 
     github_id: int
     login: str
     name: str
     email: str
     is_verified: bool
-    """Whether GitHub has verified that the address is theirs."""
+    """Whether GitHub has verified that the email address is theirs."""
     picture: str
-    """The address of their picture, or ""."""
+    """The URL of their avatar, or ""."""
 
 
 def username_key(username: str) -> str:
-    """Return the form in which names are compared; "", which nobody has, if invalid."""
+    """Return the form of a username used for comparison; "", which no one has, if invalid."""
     return username.lower() if NAME.fullmatch(username) else ""
 
 
 def is_named(username: str) -> tuple[ColumnElement[bool], ...]:
-    """Return the conditions for the account with a name, ignoring case."""
+    """Return the conditions that select the account with a name, ignoring case."""
     return (User.username_key == username_key(username), User.deleted_at.is_(None))
 
 
@@ -100,7 +100,7 @@ def find_account_of(session: Session, user_id: int) -> Account | None:
 
 
 def find_account_at_github(session: Session, github_id: int) -> Account | None:
-    """Return the account connected with a GitHub id, or None."""
+    """Return the account connected to a GitHub id, or None."""
     return _account(session, User.github_id == github_id, User.deleted_at.is_(None))
 
 
@@ -120,8 +120,8 @@ def register(
 ) -> tuple[int, str]:
     """Create an account; return its id and the ticket of a session for this browser.
 
-    Raises UsernameTaken, including for the name of an account deleted less than 90 days ago.
-    Concurrent or repeated calls with one name: exactly one succeeds.
+    Raises UsernameTaken, including for the name of an account deleted less than 90 days ago. Of
+    concurrent or repeated calls with one name, exactly one succeeds.
     """
     user = User(
         username=username,
@@ -143,8 +143,8 @@ def register_from_github(  # noqa: PLR0913, PLR0917 - as many things as there ar
 ) -> tuple[int, str]:
     """Create an account without a password; return its id and the ticket of a session.
 
-    The address counts as confirmed if it is the one that GitHub has verified. Raises UsernameTaken,
-    including for the later of two concurrent callers with the same GitHub account.
+    The email address counts as confirmed if it is the one that GitHub has verified. Raises
+    UsernameTaken, including for the later of two concurrent callers with the same GitHub account.
     """
     now = clock()
     is_confirmed = person.is_verified and email == person.email
@@ -169,7 +169,7 @@ def _registered(session: Session, clock: Clock, user: User) -> tuple[int, str]:
     try:
         session.flush()
     except IntegrityError:
-        # The unique key decides, not an earlier check: of two concurrent callers one fails here.
+        # The unique key decides, not an earlier check: one of two concurrent callers fails here.
         raise UsernameTaken(f"the username {user.username} is taken") from None
     return user.id, tickets.issue_session(session, clock, user.id, remembered=False)
 
@@ -194,9 +194,9 @@ def log_in(
     remembered: bool,
     renewed_hash: str | None = None,
 ) -> str:
-    """Return the ticket of a new session for an account that GitHub or we have authenticated.
+    """Return the ticket of a new session for an account authenticated by GitHub or by us.
 
-    `renewed_hash` replaces a hash made at another cost. Each call opens another session. Raises
+    `renewed_hash` replaces a hash computed at another cost. Each call opens another session. Raises
     Refused if the password was changed, or the account locked or deleted, since the check.
     """
     touch(session, account, password_hash=renewed_hash or account.password_hash)
@@ -204,7 +204,7 @@ def log_in(
 
 
 def touch(session: Session, account: Account, **values: Any) -> None:
-    """Change an account if its password is still the one that was checked; raise Refused if not."""
+    """Update an account if its password is still the one that was checked, or raise Refused."""
     changed = session.execute(
         update(User)
         .where(
@@ -233,7 +233,7 @@ def log_out(session: Session, ticket: str) -> None:
 def connect_github(session: Session, user_id: int, github_id: int) -> None:
     """Let a GitHub account log in as a user; the last call wins.
 
-    Raises GitHubTaken if it is connected with another account.
+    Raises GitHubTaken if it is connected to another account.
     """
     try:
         save(session, user_id, github_id=github_id)
@@ -249,14 +249,14 @@ def reset_password(
 ) -> tuple[int, str]:
     """Change a password by a link; return the user's id and the ticket of a new session.
 
-    Ends all the user's tickets and forgets their known places; a link that came by mail confirms
-    the address. Raises LinkExpired if the link is invalid or used; concurrent callers: exactly one
-    succeeds.
+    Revokes all the user's tickets and forgets their known places; a link that was emailed confirms
+    the email address. Raises LinkExpired if the link is invalid or used; of concurrent callers,
+    exactly one succeeds.
     """
     redeemed = redeem(session, clock, "reset", link)
     now = clock()
     values: dict[str, Any] = {"password_hash": password_hash}
-    # A link printed by an operator proves nothing about the address.
+    # A link printed by an operator proves nothing about the email address.
     if redeemed.label != tickets.PRINTED:
         values["email_verified_at"] = now
     changed = session.execute(
@@ -267,7 +267,7 @@ def reset_password(
     )
     if changed.one_or_none() is None:
         raise LinkExpired("the account is locked or deleted")
-    # Somebody who knew the old password may still be logged in.
+    # Someone who knew the old password may still be logged in.
     tickets.revoke_all(session, redeemed.user_id)
     mail.drop_of(session, clock, "email", redeemed.user_id)
     forget_places(session, redeemed.user_id)
@@ -276,7 +276,7 @@ def reset_password(
 
 
 def redeem(session: Session, clock: Clock, kind: tickets.LinkKind, link: str) -> tickets.Redeemed:
-    """Use a link up and return its contents; raise LinkExpired if it is invalid."""
+    """Use up a link and return its contents; raise LinkExpired if it is invalid."""
     redeemed = tickets.redeem(session, clock, kind, link)
     if redeemed is None:
         raise LinkExpired("the link is unknown, used or expired")
@@ -284,9 +284,9 @@ def redeem(session: Session, clock: Clock, kind: tickets.LinkKind, link: str) ->
 
 
 def confirm_email(session: Session, clock: Clock, link: str) -> int:
-    """Confirm a user's address by a link; return the user's id.
+    """Confirm a user's email address by a link; return the user's id.
 
-    Raises LinkExpired if the link is invalid or used. Concurrent callers: exactly one succeeds.
+    Raises LinkExpired if the link is invalid or used. Of concurrent callers, exactly one succeeds.
     """
     redeemed = redeem(session, clock, "verify", link)
     session.execute(
@@ -302,7 +302,7 @@ def change_password(
 ) -> str:
     """Change the password of an account whose old one was checked; return a new session.
 
-    Ends the user's sessions and links. Raises Refused if another change came first.
+    Revokes the user's sessions and links. Raises Refused if another change came first.
     """
     touch(session, account, password_hash=password_hash)
     tickets.revoke_all(session, account.user_id, *PASSED_ON)
@@ -311,19 +311,19 @@ def change_password(
 
 
 def save(session: Session, user_id: int, **values: Any) -> None:
-    """Update a user, unless deleted meanwhile."""
+    """Update a user, unless it has been deleted in the meantime."""
     session.execute(
         update(User).where(User.id == user_id, User.deleted_at.is_(None)).values(**values)
     )
 
 
 def is_confirmed(session: Session, user_id: int) -> bool:
-    """Return whether a user has confirmed their e-mail address."""
+    """Return whether a user has confirmed their email address."""
     return session.scalar(select(User.email_verified_at).where(User.id == user_id)) is not None
 
 
 def forget_places(session: Session, user_id: int) -> None:
-    """Forget the places from which a user has logged in."""
+    """Delete a user's known places."""
     session.execute(delete(KnownPlace).where(KnownPlace.user_id == user_id))
 
 
@@ -337,7 +337,7 @@ class Profile:
     avatar: str | None
     country: str | None
     is_friend: bool = False
-    """Whether the viewer has added them as a friend."""
+    """Whether the viewer has added this user as a friend."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,11 +350,11 @@ class OwnSettings:
     born: date | None
     has_password: bool
     has_github: bool
-    """Whether a GitHub account can log in."""
+    """Whether a connected GitHub account can log in."""
     bot_mails: bool
-    """Whether to mail that a bot cannot be reached."""
+    """Whether to email the user when a bot cannot be reached."""
     host_mails: bool
-    """Whether to mail what hosts of tournaments announce."""
+    """Whether to email the user the announcements of tournament hosts."""
 
 
 PROFILE: Final = select(
@@ -388,7 +388,7 @@ OWN_SETTINGS: Final = select(
 def find_profile(session: Session, username: str, viewer: int | None = None) -> Profile | None:
     """Return the public profile of a user by name, ignoring case, or None.
 
-    For a viewer it includes whether they have added this user as a friend.
+    It includes whether the viewer, if any, has added this user as a friend.
     """
     parameters = {"key": username_key(username), "viewer": viewer}
     row = session.execute(PROFILE, parameters).one_or_none()
@@ -427,7 +427,7 @@ def set_display_name(session: Session, user_id: int, name: str | None) -> None:
 
 
 def want_mails(session: Session, user_id: int, *, about_bots: bool, from_hosts: bool) -> None:
-    """Set whether to mail that a bot cannot be reached, and what hosts announce.
+    """Set whether to email about unreachable bots, and announcements of tournament hosts.
 
     The last call wins.
     """
@@ -435,10 +435,10 @@ def want_mails(session: Session, user_id: int, *, about_bots: bool, from_hosts: 
 
 
 def ask_for_email(session: Session, clock: Clock, user_id: int, email: str) -> list[int]:
-    """Mail a link that confirms a new address, and notify the old one; return the ids of the mails.
+    """Queue emails that confirm a new email address and notify the old one; return their ids.
 
     Nothing else changes until it is confirmed. An unconfirmed old address is not notified: it may
-    belong to a stranger. An earlier request is cancelled.
+    belong to someone else. An earlier request is cancelled.
     """
     columns = select(User.username, User.email, User.email_verified_at)
     row = session.execute(columns.where(User.id == user_id, User.deleted_at.is_(None))).one()
@@ -452,9 +452,9 @@ def ask_for_email(session: Session, clock: Clock, user_id: int, email: str) -> l
 
 
 def tell_of_github(session: Session, clock: Clock, user_id: int) -> int | None:
-    """Queue a mail that GitHub was connected or disconnected; return its id.
+    """Queue an email that GitHub was connected or disconnected; return its id.
 
-    None if the address is unconfirmed: it may belong to a stranger.
+    Returns None if the email address is unconfirmed: it may belong to someone else.
     """
     if not is_confirmed(session, user_id):
         return None
@@ -462,10 +462,10 @@ def tell_of_github(session: Session, clock: Clock, user_id: int) -> int | None:
 
 
 def change_email(session: Session, clock: Clock, link: str) -> int:
-    """Set a user's address to the one that a link was sent to, as confirmed; return the user's id.
+    """Set a user's email address, confirmed by the link sent to it; return the user's id.
 
-    All links of the user end, as they were sent to the old address. Raises LinkExpired if the link
-    is invalid or used. Concurrent callers: exactly one succeeds.
+    All the user's links are revoked, as they were sent to the old address. Raises LinkExpired if
+    the link is invalid or used. Of concurrent callers, exactly one succeeds.
     """
     redeemed = redeem(session, clock, "email", link)
     changed = session.execute(
@@ -478,13 +478,13 @@ def change_email(session: Session, clock: Clock, link: str) -> int:
     if username is None:
         raise LinkExpired("the account is locked or deleted")
     tickets.revoke_all(session, redeemed.user_id, *tickets.LINKS)
-    # The audit log is kept for ever, so it does not contain the address.
+    # The audit log is kept forever, so it must not contain the email address.
     audit.note(session, clock, username, "change-email", f"user:{redeemed.user_id}")
     return redeemed.user_id
 
 
 def set_avatar(session: Session, user_id: int, digest: str) -> None:
-    """Set the picture of a user by its SHA-256; the last call wins."""
+    """Set a user's avatar by its SHA-256; the last call wins."""
     save(session, user_id, avatar=digest)
     show_anew(session, Bot.user_id == user_id)
 
@@ -494,7 +494,7 @@ def befriend(session: Session, clock: Clock, user_id: int, username: str) -> str
 
     Raises NoSuchUser if there is no other user with the name.
     """
-    # Lock both users: a concurrent deletion would not see this friendship.
+    # Lock both users: otherwise a concurrent deletion would not see this friendship.
     lock_user(session, User.id == user_id, User.deleted_at.is_(None))
     friend_id, name = lock_user(session, User.id != user_id, *is_named(username))
     with suppress(IntegrityError), session.begin_nested():
@@ -529,14 +529,14 @@ def unfriend(session: Session, user_id: int, username: str) -> str:
 
 
 MOST_AT_ONCE: Final = 4
-"""Each hash takes 64 MiB and a core while it is computed."""
+"""Limited, because each hash takes 64 MiB and a core while it is computed."""
 
 
 class Passwords:
-    """Computes and verifies hashes; shared by all threads of a process."""
+    """Computes and verifies password hashes; shared by all threads of a process."""
 
     def __init__(self, hasher: PasswordHasher | None = None) -> None:
-        """Set the cost of hashes; by default that of argon2-cffi."""
+        """Set the cost of hashes; the default is that of argon2-cffi."""
         self._hasher = hasher or PasswordHasher()
         self._room = BoundedSemaphore(MOST_AT_ONCE)
 
@@ -546,7 +546,7 @@ class Passwords:
             return self._hasher.hash(password)
 
     def fits(self, password: str, hashed: str | None) -> bool:
-        """Return whether a password matches a hash; none matches an account without one."""
+        """Return whether a password matches a hash; False for an account without a password."""
         if hashed is None:
             return False
         try:
@@ -556,5 +556,5 @@ class Passwords:
             return False
 
     def is_dated(self, hashed: str) -> bool:
-        """Return whether a hash was made at another cost than new ones."""
+        """Return whether a hash was computed at a cost other than that of new ones."""
         return self._hasher.check_needs_rehash(hashed)

@@ -1,4 +1,4 @@
-"""The Settings page: profile, picture, password and account; and unsubscribing from mails."""
+"""The settings pages: profile, avatar, password, account, access tokens, and unsubscribing."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ token_routes = Blueprint("tokens", __name__, url_prefix="/settings/tokens")
 
 
 def install(app: Flask, card: Callable[[int], Markup]) -> None:
-    """Set the card of a user shown at the top of the page, and install the picture reader."""
+    """Set the function that renders a user's card above the settings; install the image reader."""
     app.extensions["settings_card"] = card
     uploads.install(app)
 
@@ -52,7 +52,7 @@ def values_of(settings: accounts_service.OwnSettings) -> MultiDict[str, str]:
 
 
 def show_with(token_form: forms.TokenForm | None, errors: dict[str, str]) -> str:
-    """Return the page with the current settings, a token form as filled in, and errors."""
+    """Render the page with the current settings, a submitted token form, and errors."""
     settings = own_settings()
     return show(settings, profile_form(values_of(settings)), errors, token_form)
 
@@ -74,7 +74,7 @@ def show(
     errors: dict[str, str],
     token_form: forms.TokenForm | None = None,
 ) -> str:
-    """Return the page with forms as they were filled in."""
+    """Render the page with submitted forms."""
     with one_reading() as reading:
         mine = tickets.of_user(reading, resources().clock, settings.profile.user_id)
     return render_template(
@@ -100,7 +100,7 @@ def show(
 
 
 def country_options(chosen: str) -> Markup:
-    """Return the list of countries with one selected, by default the first entry."""
+    """Return the HTML options of countries with one selected, by default the first entry."""
     options = all_options()
     if chosen in COUNTRIES:
         options = options.replace(f'value="{chosen}"', f'value="{chosen}" selected', 1)
@@ -109,7 +109,7 @@ def country_options(chosen: str) -> Markup:
 
 @lru_cache
 def all_options() -> str:
-    """Return the list of countries, rendered once: it is most of the page."""
+    """Return the HTML options of countries, rendered once: they are most of the page."""
     return render_template("hub/accounts/country_options.html", countries=COUNTRIES)
 
 
@@ -132,7 +132,7 @@ def save() -> ResponseReturnValue:
 @routes.post("/avatar")
 @players_only
 def change_avatar() -> ResponseReturnValue:
-    """Set the player's picture."""
+    """Set the player's avatar."""
     if must_confirm():
         notice(forms.CONFIRM_FIRST, "bad")
         return go(url_for("settings.page"))
@@ -151,7 +151,7 @@ def change_avatar() -> ResponseReturnValue:
 @routes.post("/mails")
 @players_only
 def want_mails() -> ResponseReturnValue:
-    """Save which news the player wants by mail."""
+    """Save which news the player wants by email."""
     wanted = {"about_bots": "bots" in request.form, "from_hosts": "hosts" in request.form}
     with resources().database.writing() as writing:
         accounts_service.want_mails(writing, player().user_id, **wanted)
@@ -162,7 +162,7 @@ def want_mails() -> ResponseReturnValue:
 @routes.post("/password")
 @players_only_json
 def change_password() -> ResponseReturnValue:
-    """Change the password, given the old one; other sessions and all links end."""
+    """Change the password, given the old one; other sessions and all links are revoked."""
     form = forms.ChangePasswordForm(request.form)
     if not form.validate():
         return refuse(form)
@@ -206,7 +206,7 @@ def delete() -> ResponseReturnValue:
 
 
 def own_account() -> accounts_service.Account:
-    """Return the account of the player, with the hash of its password."""
+    """Return the player's account, with its password hash."""
     with one_reading() as reading:
         account = accounts_service.find_account_of(reading, player().user_id)
     if account is None:
@@ -215,14 +215,14 @@ def own_account() -> accounts_service.Account:
 
 
 def refuse(form: Form, **errors: str) -> ResponseReturnValue:
-    """Return the errors by field, for a modal."""
+    """Return the errors by field, as JSON for a modal."""
     return {"errors": errors or forms.first_errors(form)}, 422
 
 
 @token_routes.post("")
 @players_only
 def create() -> ResponseReturnValue:
-    """Create a token if the password is right, and show it this once."""
+    """Create a token if the password is right, and show it this one time."""
     form, hub, user = forms.TokenForm(request.form), resources(), player()
     if not form.validate():
         return show_with(form, forms.first_errors(form)), 422
@@ -243,7 +243,7 @@ def create() -> ResponseReturnValue:
 @token_routes.post("/<digest>/revoke")
 @players_only
 def revoke(digest: str) -> ResponseReturnValue:
-    """Revoke a token of the player."""
+    """Revoke one of the player's tokens."""
     hub, user = resources(), player()
     with hub.database.writing() as writing:
         done = tickets.revoke_token(writing, hub.clock, user.user_id, digest, user.username)
@@ -261,9 +261,9 @@ NOT_OURS = "This link is incomplete. Turn mails off in your settings instead."
 
 @news_routes.route("/unsubscribe/<ticket>", methods=["GET", "POST"])
 def unsubscribe(ticket: str) -> ResponseReturnValue:
-    """Ask whether to turn news off; a POST does so, with no token but the link (RFC 8058).
+    """Ask whether to turn news off; a POST does so, with the link as its only token (RFC 8058).
 
-    Opening the link changes nothing: security scanners open all links in mails.
+    Opening the link changes nothing: security scanners open all links in emails.
     """
     hub = resources()
     subscription = mail.read_ticket(hub.secret_key, ticket)

@@ -1,4 +1,4 @@
-"""Tickets: random strings that grant a right, such as sessions and API tokens.
+"""Tickets: random strings that grant a right, such as sessions, links and API tokens.
 
 Only the SHA-256 of each is stored. A ticket grants its holder one right, until it expires, is used
 up or is revoked.
@@ -22,44 +22,44 @@ from cw_hub.context import Clock
 from cw_hub.store.models import Ticket, TicketKind, User
 
 LENGTH: Final = 43
-"""Characters of a ticket: 256 bits."""
+"""Length of a ticket in characters: 256 bits."""
 
 TOKEN: Final = "cw_"  # noqa: S105
-"""Prefix of access tokens, so that people and scanners recognise them."""
+"""Prefix of access tokens, so that users and secret scanners recognise them."""
 
 Scope: TypeAlias = Literal["read", "bots", "admin"]
-"""What an access token may allow: read one's own data, manage one's bots, act as an admin."""
+"""Rights of an access token: read one's own data, manage one's bots, act as an admin."""
 
 LinkKind: TypeAlias = Literal["reset", "verify", "email"]
 LINKS: Final[tuple[LinkKind, ...]] = ("reset", "verify", "email")
 LINK_LIFETIME: Final = timedelta(hours=24)
 
 REMEMBERED: Final = "remembered"
-"""The label of a session that outlives the browser's own."""
+"""The label of a session that outlives the browser session."""
 
 PRINTED: Final = "printed"
-"""The label of a link not sent by mail, which therefore proves no address."""
+"""The label of a link that was not emailed, which therefore proves no email address."""
 
 LIFETIMES: Final = {REMEMBERED: timedelta(days=90), None: timedelta(days=7)}
-"""The lifetime of a session after its last use, by its label."""
+"""The lifetime of a session after its last use, by label."""
 
 EXTENDED: Final = timedelta(days=1)
-"""A session is extended at most once within this time."""
+"""A session is extended at most once per this interval."""
 
 
 @dataclass(frozen=True, slots=True)
 class Redeemed:
-    """The contents of a ticket that was used up."""
+    """The contents of a ticket that has been used up."""
 
     user_id: int
     label: str | None
     email: str | None = None
-    """The address that it proves to be the user's."""
+    """The email address that the ticket proves to be the user's."""
 
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """The user that a session or an access token authenticates, and that ticket itself."""
+    """The user authenticated by a session or an access token, and that ticket itself."""
 
     user_id: int
     username: str
@@ -97,7 +97,7 @@ HOLDER: Final = (
         User.deleted_at.is_(None),
     )
 )
-"""The user that a ticket authenticates; built once, as every page for players runs it."""
+"""The query for the user of a ticket; built once, as every page for players runs it."""
 
 
 def digest_of(ticket: str) -> str:
@@ -106,7 +106,7 @@ def digest_of(ticket: str) -> str:
 
 
 def issue_session(session: Session, clock: Clock, user_id: int, *, remembered: bool) -> str:
-    """Return a new ticket that logs a user in; each call returns another."""
+    """Return a new ticket that logs a user in; each call returns a different one."""
     label = REMEMBERED if remembered else None
     ticket = Ticket(kind="session", user_id=user_id, label=label)
     return issue(session, clock(), ticket, LIFETIMES[label])
@@ -115,7 +115,7 @@ def issue_session(session: Session, clock: Clock, user_id: int, *, remembered: b
 def issue_link(
     session: Session, clock: Clock, kind: LinkKind, user_id: int, label: str | None = None
 ) -> str:
-    """Return a new ticket for a link; each call returns another, and earlier ones stay valid."""
+    """Return a new ticket for a link; earlier ones stay valid."""
     return issue(session, clock(), Ticket(kind=kind, user_id=user_id, label=label), LINK_LIFETIME)
 
 
@@ -127,10 +127,10 @@ def issue_link_again(  # noqa: PLR0913, PLR0917 - what it is for, and what it pr
     text: str,
     email: str | None = None,
 ) -> None:
-    """Make a given text the ticket of a link, valid from now on. Idempotent.
+    """Use the given text as the ticket of a link, valid from now on. Idempotent.
 
-    `text` must have 256 bits that nobody can guess; `email` is the address that the link proves, if
-    not that of the account.
+    `text` must have 256 bits that cannot be guessed; `email` is the email address that the link
+    proves, if it is not the account's.
     """
     revoke(session, text)
     now = clock()
@@ -149,7 +149,7 @@ def issue_token(  # noqa: PLR0913 - as many things as there are to be said
     scopes: Iterable[Scope],
     lifetime: timedelta,
 ) -> str:
-    """Return a new access token, marked as never used; each call returns another."""
+    """Return a new access token, marked as never used; each call returns a different one."""
     ticket = Ticket(kind="api", user_id=user_id, label=label, scopes=sorted(scopes))
     text = issue(session, clock(), ticket, lifetime, TOKEN)
     ticket.last_used_at = None
@@ -171,7 +171,7 @@ def issue(
 def find_holder(session: Session, clock: Clock, ticket: str) -> Holder | None:
     """Return the user of a session; None if it has ended, or the user is locked or deleted.
 
-    One statement.
+    Executes one query.
     """
     return _find_holder(session, clock, "session", ticket)
 
@@ -179,7 +179,7 @@ def find_holder(session: Session, clock: Clock, ticket: str) -> Holder | None:
 def find_bearer(session: Session, clock: Clock, token: str) -> Holder | None:
     """Return the user of an access token; None if it is invalid, or the user locked or deleted.
 
-    One statement.
+    Executes one query.
     """
     return _find_holder(session, clock, "api", token)
 
@@ -209,7 +209,7 @@ def is_stale(holder: Holder, now: datetime) -> bool:
 
 
 def extend(session: Session, clock: Clock, holder: Holder) -> None:
-    """Extend a session from now on; one that has ended stays ended. Idempotent."""
+    """Restart a session's lifetime from now; one that has ended stays ended. Idempotent."""
     now = clock()
     session.execute(
         update(Ticket)
@@ -219,21 +219,21 @@ def extend(session: Session, clock: Clock, holder: Holder) -> None:
 
 
 def is_open(session: Session, clock: Clock, kind: LinkKind, ticket: str) -> bool:
-    """Return whether a link can be used, without using it up."""
+    """Return whether a link can still be used, without using it up."""
     query = select(Ticket.digest).where(*_is_open(clock(), kind, ticket))
     return session.execute(query).one_or_none() is not None
 
 
 def redeem(session: Session, clock: Clock, kind: LinkKind, ticket: str) -> Redeemed | None:
-    """Use a link up and return its contents; None if it is unknown, used or expired.
+    """Use up a link and return its contents; None if it is unknown, used or expired.
 
-    Concurrent callers: exactly one succeeds.
+    Of concurrent callers, exactly one succeeds.
     """
     row = session.execute(
         delete(Ticket)
         .where(*_is_open(clock(), kind, ticket))
         .returning(Ticket.user_id, Ticket.label, Ticket.email)
-        # A single DELETE decides: reading the row first would let others redeem it meanwhile.
+        # A single DELETE decides: reading the row first would let others redeem it in the meantime.
         .execution_options(synchronize_session=False)
     ).one_or_none()
     return None if row is None else Redeemed(row.user_id, row.label, row.email)
@@ -249,30 +249,30 @@ def _is_open(now: datetime, kind: LinkKind, ticket: str) -> tuple[ColumnElement[
 
 
 def revoke(session: Session, ticket: str) -> None:
-    """Delete a ticket, which ends everything made from it. Idempotent."""
+    """Delete a ticket, which also ends everything created from it. Idempotent."""
     revoke_digest(session, digest_of(ticket))
 
 
 def revoke_digest(session: Session, digest: str) -> None:
-    """Delete the ticket with a digest, which ends everything made from it. Idempotent."""
+    """Delete the ticket with a digest, which also ends everything created from it. Idempotent."""
     session.execute(delete(Ticket).where(Ticket.digest == digest))
 
 
 def revoke_all(session: Session, user_id: int, *kinds: TicketKind) -> None:
-    """Delete a user's tickets, all or of some kinds. Idempotent."""
+    """Delete a user's tickets, all of them or only some kinds. Idempotent."""
     of_user = delete(Ticket).where(Ticket.user_id == user_id)
     session.execute(of_user.where(Ticket.kind.in_(kinds)) if kinds else of_user)
 
 
 MOST: Final = 10
-"""Maximum number of valid tokens of one user."""
+"""Maximum number of valid tokens per user."""
 
 LONGEST_NAME: Final = 40
 DAYS: Final = (30, 90, 365)
-"""For how many days a token may be valid."""
+"""The offered validity periods of tokens, in days."""
 
 NOTED: Final = timedelta(minutes=10)
-"""The use of a token is recorded at most once within this time."""
+"""The use of a token is recorded at most once per this interval."""
 
 
 class TooManyTokens(CapacityError):
@@ -280,7 +280,7 @@ class TooManyTokens(CapacityError):
 
 
 class NotAdmin(UsageError):
-    """A token would allow more than its user may do."""
+    """The token would allow more than its user may do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,7 +294,7 @@ class NewToken:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """What a user sees of a token later; the token itself is shown only once."""
+    """A token as listed for its user; the token itself is shown only once."""
 
     digest: str
     name: str
@@ -305,15 +305,15 @@ class Token:
 
     @property
     def short(self) -> str:
-        """The start of its digest, enough to identify it."""
+        """The first characters of its digest, enough to identify it."""
         return self.digest[:12]
 
 
 def create(session: Session, clock: Clock, user_id: int, new: NewToken, actor: str) -> str:
-    """Create a token for a user and return it, for the only time. Each call creates another.
+    """Create a token for a user and return it, which is the only time. Each call adds another.
 
     Raises TooManyTokens if the user has ten, even with concurrent callers, and NotAdmin if the
-    scope `admin` is requested for a user who is not one.
+    scope `admin` is requested for a user who is not an admin.
     """
     user = session.scalars(select(User).where(User.id == user_id).with_for_update()).one()
     if "admin" in new.scopes and user.role != "admin":
@@ -337,7 +337,7 @@ OF_USER: Final = (
 
 
 def of_user(session: Session, clock: Clock, user_id: int) -> list[Token]:
-    """Return the valid tokens of a user, oldest first."""
+    """Return a user's valid tokens, oldest first."""
     rows = session.scalars(OF_USER, {"user": user_id, "now": clock()})
     return [
         Token(
@@ -353,9 +353,9 @@ def of_user(session: Session, clock: Clock, user_id: int) -> list[Token]:
 
 
 def revoke_token(session: Session, clock: Clock, user_id: int, digest: str, actor: str) -> bool:
-    """Revoke a token of a user; return whether it existed.
+    """Revoke a user's token; return whether it existed.
 
-    Concurrent callers: exactly one succeeds.
+    Of concurrent callers, exactly one succeeds.
     """
     gone = session.scalar(
         delete(Ticket)
@@ -375,6 +375,6 @@ def is_token_stale(holder: Holder, now: datetime) -> bool:
 
 
 def note_use(session: Session, clock: Clock, holder: Holder) -> None:
-    """Record that a token is used; a revoked one stays revoked. Idempotent."""
+    """Record that a token has been used; a revoked one stays revoked. Idempotent."""
     used = update(Ticket).where(Ticket.digest == holder.digest)
     session.execute(used.values(last_used_at=clock()))

@@ -1,4 +1,4 @@
-"""Pictures uploaded in forms: checked, re-encoded, and stored."""
+"""Uploaded images of forms, which are checked, re-encoded and stored."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ FIELD: Final = "picture"
 
 
 def install(app: Flask) -> None:
-    """Install the picture reader in an app."""
+    """Install the image reader in an app."""
     app.extensions["pictures"] = Pictures()
 
 
 def keep(owner: str, data: bytes, shape: Shape = "square") -> str:
-    """Store a re-encoded copy of somebody's picture; return its SHA-256. Idempotent.
+    """Store a re-encoded copy of an uploaded image; return its SHA-256. Idempotent.
 
     Raises UsageError if it is invalid or too large; CapacityError if others are being read.
     """
@@ -34,7 +34,7 @@ def keep(owner: str, data: bytes, shape: Shape = "square") -> str:
 
 
 def keep_upload(owner: str, shape: Shape = "square") -> str:
-    """Store the picture of the form; return its SHA-256. UsageError has a message for people."""
+    """Store the form's image; return its SHA-256. A UsageError's message is shown to the user."""
     file = request.files.get(FIELD)
     try:
         return keep(owner, file.read(LARGEST_PICTURE + 1) if file else b"", shape)
@@ -45,6 +45,6 @@ def keep_upload(owner: str, shape: Shape = "square") -> str:
 
 
 def has_upload() -> bool:
-    """Return whether a picture was chosen in the form."""
+    """Return whether an image was selected in the form."""
     file = request.files.get(FIELD)
     return file is not None and bool(file.filename)

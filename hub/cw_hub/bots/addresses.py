@@ -1,7 +1,7 @@
-"""Addresses of bots: one rule for each, when typed, checked or played; and bots in their seats.
+"""Bot URLs: which ones are allowed in forms, checks and matches; and bots' seats in matches.
 
-Forms refuse an address by its text alone. Its name is resolved when the bot is called, by the
-caller, as a name server may take its time.
+Forms validate a URL by its text alone. Its host name is resolved only when the bot is called, by
+the caller, because a name server may be slow.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ LOOPBACK: Final = "127.0.0.1"
 def isolation_of(
     settings: HubSettings, sandbox: SandboxPolicy = "require", house: Iterable[str] = ()
 ) -> Isolation:
-    """Return which addresses bots may have; programs run in the sandbox, or as the policy says.
+    """Return the isolation of bots: the addresses they may have, and the sandbox policy.
 
-    `house` names the site's own bots among them.
+    `house` contains the names of the site's own bots.
     """
     first, *networks = settings.bots_may_be
     return Isolation(
@@ -51,9 +51,9 @@ def isolation_of(
 
 
 def address_problem(url: str, settings: HubSettings, *, is_house: bool = False) -> str:
-    """Return why a bot may not be at the address of a web service, or "" if it may.
+    """Return why a bot may not use the URL of a web service, or "" if it may.
 
-    No name is resolved.
+    No host name is resolved.
     """
     house = (url,) if is_house else ()
     reachable = reachable_by(isolation_of(settings, house=house), url)
@@ -64,14 +64,14 @@ def address_problem(url: str, settings: HubSettings, *, is_house: bool = False) 
 
 
 def check_address(url: str, settings: HubSettings) -> None:
-    """Raise UsageError, with a message for people, if a bot may not be at an address."""
+    """Raise UsageError, with a message for the user, if a bot may not use a URL."""
     problem = address_problem(url, settings)
     if problem:
         raise UsageError(problem)
 
 
 def literal(host: str) -> str | None:
-    """Return the IP address of a host if no name server is needed for it, else None."""
+    """Return the IP address of a host if it is known without a name server, else None."""
     if host == "localhost" or host.endswith(".localhost"):
         return LOOPBACK
     try:
@@ -81,9 +81,9 @@ def literal(host: str) -> str | None:
 
 
 def host_of(url: str) -> str:
-    """Return the host of an address in its normal form, under which requests are counted.
+    """Return the normalized host of a URL, under which requests are counted.
 
-    Returns "" for an old address that is no longer valid: nothing is sent there.
+    Returns "" for an old URL that is no longer valid: no requests are sent there.
     """
     try:
         host = read_base(url).host.rstrip(".")
@@ -99,12 +99,12 @@ BUILTIN: Final = "builtin:"
 """Prefix of the specs of built-in strategies."""
 
 VERSION: Final = "version"
-"""The bot setting with the number of the version that plays."""
+"""The bot setting that stores the number of the active version."""
 
 Hosting: TypeAlias = Literal["off", "sandboxed"]
 """How uploaded programs are run: not at all, or in the sandbox.
 
-Only programs that the operator trusts may run without one if it is not available, see
+If the sandbox is not available, only programs that the operator trusts may run without it; see
 `programs.sandbox_of`.
 """
 
@@ -115,28 +115,29 @@ class ClaimedSeat:
 
     name: str
     spec: str
-    """`builtin:NAME`, `program:` and the SHA-256 of an upload, the address of a web service, or ""
-    if there is no bot yet. In a match of a championship its parcel says who plays.
+    """`builtin:NAME`, `program:` and the SHA-256 of an upload, or the URL of a web service.
+
+    "" if there is no bot yet. In a championship match, its parcel specifies who plays.
     """
     bot_id: str = ""
     """Public id of the bot; "" for a built-in strategy."""
     settings: Mapping[str, str] = field(default_factory=dict)
     secret: Sealed | None = None
     secret_row: str = ""
-    """The bot and version that the secret is bound to."""
+    """The bot id and secret version that the secret is bound to."""
     owner: str = ""
     """The username; "" for a built-in strategy, or if the user was deleted."""
     version: int | None = None
-    """The number of the version that plays; None if it is not an upload."""
+    """The number of the active version; None if it is not an upload."""
 
     @property
     def public(self) -> str:
-        """The name of the seat in replays, which must not reveal an address."""
+        """The name of the seat in replays, which must not reveal a URL."""
         return self.bot_id or (self.spec if self.spec.startswith(BUILTIN) else self.name)
 
 
 def is_version_played() -> ColumnElement[bool]:
-    """Return the condition that joins a bot with the uploaded version that plays, if any."""
+    """Return the condition that joins a bot with its active uploaded version, if any."""
     return and_(
         Bot.kind == "program",
         BotVersion.bot_id == Bot.id,
@@ -146,7 +147,7 @@ def is_version_played() -> ColumnElement[bool]:
 
 
 def version_played(bot: Bot | Row[*tuple[Any, ...]]) -> int | None:
-    """Return the number of the uploaded version that plays for a bot, or None."""
+    """Return the number of a bot's active uploaded version, or None."""
     number: int | None = bot.settings.get(VERSION) if bot.kind == "program" else None
     return number
 
@@ -158,9 +159,9 @@ def claimed_seat(
     version: BotVersion | None = None,
     endpoint: str = "",
 ) -> ClaimedSeat:
-    """Return the seat of a bot as it is now, under the given name or its own.
+    """Return a bot's seat in its current state, under the given name or its own.
 
-    `version` is the upload that plays, if any; `endpoint` is the bot's address when its match was
+    `version` is the upload that plays, if any; `endpoint` is the bot's URL when its match was
     planned, or "" if unchanged.
     """
     sealed = None if bot.secret is None else Sealed(bot.key_id or "", bot.secret)
@@ -202,5 +203,5 @@ def program_seat(session: Session, bot: Bot) -> ClaimedSeat | None:
 
 
 def settings_for_program(bot: Bot) -> dict[str, str]:
-    """Return the settings that a bot's program or service is started with: those that are text."""
+    """Return the settings passed to a bot's program or service: those whose values are text."""
     return {name: value for name, value in bot.settings.items() if isinstance(value, str)}

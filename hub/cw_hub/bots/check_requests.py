@@ -1,4 +1,4 @@
-"""Checks requested by pages and the API, within the limits of the requester."""
+"""Bot checks requested through pages and the API, within the current user's rate limits."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ UNCONFIRMED: Final = "Please confirm your e-mail address before your bot is aske
 
 
 def visitor() -> str:
-    """Return a hash of the client address, which jobs and their log must not contain itself."""
+    """Return a hash of the client's IP address, which must not appear in jobs or their log."""
     return sha256(limiter.network().encode()).hexdigest()[:16]
 
 
 def claim_check(url: str, requests: int = checks.CHECK) -> None:
     """Count requests to a bot of the current user.
 
-    Answers 403 if the e-mail address is not confirmed, and 429 if the limit is reached.
+    Aborts with 403 if the email address is not confirmed, and with 429 if the limit is reached.
     """
     if must_confirm():
         abort(403, UNCONFIRMED)
@@ -38,7 +38,7 @@ def claim_check(url: str, requests: int = checks.CHECK) -> None:
 
 
 def claim_for(owner: str, url: str, requests: int = checks.CHECK) -> None:
-    """Count requests to a bot of an owner; answer 429 if the limit is reached."""
+    """Count requests to an owner's bot; abort with 429 if the limit is reached."""
     hub = resources()
     try:
         with hub.database.reading() as reading:
@@ -49,9 +49,9 @@ def claim_for(owner: str, url: str, requests: int = checks.CHECK) -> None:
 
 
 def claim_bot(bot: BotView, requests: int = checks.CHECK) -> None:
-    """Count requests to a bot of the current user as `claim` does; programs cause none.
+    """Count requests to a bot of the current user as `claim_check` does; programs need none.
 
-    Answers 403 if the e-mail address is not confirmed.
+    Aborts with 403 if the email address is not confirmed.
     """
     if bot.kind == "url":
         claim_check(bot.endpoint, requests)
@@ -60,25 +60,25 @@ def claim_bot(bot: BotView, requests: int = checks.CHECK) -> None:
 
 
 def send_check(bot: int, *, is_program: bool = False) -> bool:
-    """Send the check of a bot of the current user; return False if it is left to the next sweep."""
+    """Queue a check of the current user's bot; return False if it is left to the next sweep."""
     owner = checks.owner_named(player().user_id)
     return send_for(owner, bot, is_program=is_program)
 
 
 def send_unasked(hub: Resources, bot: Checked) -> None:
-    """Send the check of a bot that its owner has not requested."""
+    """Queue a check of a bot that its owner has not requested."""
     hub.queue.send(CHECK, bot.id, queue=queue_of(is_program=bot.is_program))
 
 
 def queue_of(*, is_program: bool) -> str:
-    """Return the queue of checks: programs are run where matches of programs are played."""
+    """Return the queue for checks: programs are checked where program matches are played."""
     return PROGRAMS if is_program else CHECKS
 
 
 def send_for(owner: str, bot: int, *, is_program: bool) -> bool:
-    """Send the check of a bot, by the queue for its kind; return False if it is left to a sweep.
+    """Send a bot's check to the queue for its kind; return False if it is left to a sweep.
 
-    The check of a program waits for its turn instead, as sweeps do not check programs.
+    A program's check waits for its turn instead, because sweeps do not check programs.
     """
     hub, queue = resources(), queue_of(is_program=is_program)
     is_sent = checks.send(hub, CHECK, bot, owner, visitor(), queue)

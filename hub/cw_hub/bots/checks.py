@@ -1,4 +1,4 @@
-"""Checks of bots: requested, run by workers, repeated regularly; and the health of bots."""
+"""Bot checks: rate limits, sending checks to the queue, and resending lost ones."""
 
 from __future__ import annotations
 
@@ -20,36 +20,38 @@ from cw_hub.operation.shared import RateCounts
 from cw_hub.store.models import Bot, BotVersion
 
 OF_OWNER: Final = parse("60 per 1 hour")
-"""Requests to one host on behalf of one account or team."""
+"""Limit of requests to one host on behalf of one account or team."""
 
 TO_HOST: Final = parse("300 per 1 hour")
-"""Requests to a host without an active bot."""
+"""Limit of requests to a host without an active bot."""
 
 OWNER_AT_ONCE: Final = parse("3 per 2 minute")
-"""Pending checks of an owner; those of a killed process expire by themselves."""
+"""Limit of pending checks per owner; those of a killed process expire by themselves."""
 
 VISITOR_AT_ONCE: Final = parse("4 per 2 minute")
-"""Pending checks requested from one address."""
+"""Limit of pending checks requested from one IP address."""
 
 FIRST: Final = parse("1 per 1 hour")
-"""Checks of a bot whose owner has no confirmed address, until the first one is done."""
+"""Limit of checks per new bot whose owner has no confirmed email address, until one is done."""
 
 CHECK: Final = 3
-"""Requests of a full check: the most that Code Battle sends, or that go to something that is not
-a bot.
+"""Number of requests in a full check.
+
+This is the most that Code Battle sends, or that something that is not a bot receives.
 """
 
 ONE: Final = 1
-"""Requests of a health check, or of a readiness check."""
+"""Number of requests in a health check or a readiness check."""
 
 PRACTICE: Final = 20
-"""Requests of a practice match to something that is not a bot: two battles, until it is given up
-in each.
+"""Number of requests in a practice match against something that is not a bot.
+
+There are two battles, each played until the opponent is given up.
 """
 
 
 class TooOften(Exception):
-    """The limit of requests to a host is reached."""
+    """The request limit for a host is reached."""
 
     def __init__(self, limit: RateLimitItem, *key: str) -> None:
         """Store the limit and the key that was counted."""
@@ -59,19 +61,19 @@ class TooOften(Exception):
 
 
 def owner_of(bot: Bot) -> str:
-    """Return the owner of a bot as part of a key."""
+    """Return the part of a rate-limit key that identifies a bot's owner."""
     return owner_named(bot.user_id, bot.team_id)
 
 
 def owner_named(user_id: int | None, team_id: int | None = None) -> str:
-    """Return an account or a team as part of a key."""
+    """Return the part of a rate-limit key that identifies an account or a team."""
     return f"user {user_id}" if team_id is None else f"team {team_id}"
 
 
 def claim(session: Session, counts: RateCounts, owner: str, url: str, requests: int) -> None:
-    """Count upcoming requests to the host of an address; raise TooOften if the limit is reached.
+    """Count upcoming requests to a URL's host; raise TooOften if the limit is reached.
 
-    The host is taken from the address: requests of all pages, APIs and bots count together.
+    Because they are counted by host, requests from all pages, APIs and bots count together.
     """
     host = host_of(url)
     if not counts.take(OF_OWNER, "bot-host", owner, host, cost=requests):
@@ -90,7 +92,7 @@ def may_claim(session: Session, counts: RateCounts, owner: str, url: str, reques
 
 
 def is_home(session: Session, host: str) -> bool:
-    """Return whether a host has an active bot, whose owner therefore wants requests."""
+    """Return whether a host has an active bot, so that its owner expects requests."""
     named = Bot.endpoint.icontains(host, autoescape=True)
     urls = session.scalars(select(Bot.endpoint).where(Bot.status == "ACTIVE", named))
     return any(host_of(url) == host for url in urls)
@@ -99,10 +101,10 @@ def is_home(session: Session, host: str) -> bool:
 def send(  # noqa: PLR0913, PLR0917 - the message, and who must wait for others
     hub: Resources, job: str, bot: int, owner: str, visitor: str, queue: str
 ) -> bool:
-    """Send a check of a bot; return whether it was sent.
+    """Queue a check of a bot; return whether it was queued.
 
-    It is not sent while its owner or the visitor has too many pending, or if the queue is away.
-    `visitor` identifies the address that requests it.
+    It is not queued while its owner or the visitor has too many pending checks, or if the queue is
+    unavailable. `visitor` identifies the IP address that requests it.
     """
     counts = hub.rate_counts
     if not counts.take(OWNER_AT_ONCE, "checks", owner):
@@ -117,26 +119,26 @@ def send(  # noqa: PLR0913, PLR0917 - the message, and who must wait for others
 
 
 def release(counts: RateCounts, owner: str, visitor: str) -> None:
-    """Free the slots of the owner and the visitor of a check that is done."""
+    """Release the slots that a completed check occupied for its owner and its visitor."""
     if owner and visitor:
         counts.give_back(OWNER_AT_ONCE, "checks", owner)
         counts.give_back(VISITOR_AT_ONCE, "checks", visitor)
 
 
 PATIENCE: Final = timedelta(minutes=10)
-"""How long a version waits for its check before that counts as lost."""
+"""How long a version may wait for its check before the check counts as lost."""
 
 AGAIN: Final = parse("1 per 10 minute")
-"""How often the check of a bot is sent again."""
+"""How often a bot's lost check may be sent again."""
 
 AT_ONCE: Final = 100
-"""Maximum number of bots per tick."""
+"""Maximum number of bots whose lost checks are sent again per tick."""
 
 
 def send_again(resources: Resources) -> None:
-    """Send lost checks again, if there is a live worker that can run them.
+    """Resend lost checks if there is a live worker that can run them.
 
-    Each is sent at most once in ten minutes, even with concurrent callers.
+    Each is resent at most once in ten minutes, even with concurrent callers.
     """
     with resources.database.reading() as session:
         bots = lost(session, resources.clock)
@@ -147,7 +149,7 @@ def send_again(resources: Resources) -> None:
 
 
 def lost(session: Session, clock: Clock) -> list[int]:
-    """Return the ids of the bots with a version that has waited too long for its check."""
+    """Return the row ids of bots with a version that has waited too long for its check."""
     waiting = (
         select(Bot.id)
         .join(BotVersion, BotVersion.bot_id == Bot.id)

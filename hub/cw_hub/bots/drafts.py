@@ -1,4 +1,4 @@
-"""Drafts: the files of the program that a person writes for a game, and its opponents.
+"""Drafts: the program files that a user edits for a game, and their own versions as opponents.
 
 Every save passes the digest of the content it was based on, so that edits made in another window
 are never silently overwritten.
@@ -30,29 +30,29 @@ ALSO_HERE: Final = "another window has changed this file meanwhile"
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """The identity of a draft: a person has one for each game."""
+    """The identity of a draft: a user has one per game."""
 
     user: int
     game: str
 
 
 def files(session: Session, draft: Draft) -> list[TextFile]:
-    """Return the files of a draft, by name; those of a kit if nothing was typed yet."""
+    """Return a draft's files, sorted by name; before the first edit, those of a kit."""
     return stored(session, draft) or from_kit(draft.game)
 
 
 def stored(session: Session, draft: Draft) -> list[TextFile]:
-    """Return the stored files of a draft, by name; none before the first edit."""
+    """Return a draft's stored files, sorted by name; none before the first edit."""
     mine = select(DraftFile.name, DraftFile.text, DraftFile.digest).where(
         DraftFile.user_id == draft.user, DraftFile.game == draft.game
     )
     rows = [TextFile(*row) for row in session.execute(mine)]
-    # Databases differ in their sort order.
+    # Sorted here, because databases differ in their sort order.
     return sorted(rows, key=lambda file: file.name)
 
 
 def from_kit(game: str, language: str = "") -> list[TextFile]:
-    """Return the editable files of a game's kit, by name; "" means the first language."""
+    """Return the editable files of a game's kit, sorted by name; "" means the first language."""
     kit = kits.files(game, language or next(iter(kits.languages_of(game))))
     return [text_file(name, kit[name].read_text()) for name in sorted(kit) if NAME.fullmatch(name)]
 
@@ -70,9 +70,9 @@ def text_file(name: str, text: str) -> TextFile:
 
 
 def save(session: Session, clock: Clock, draft: Draft, file: TextFile, base: str) -> TextFile:
-    """Save a file whose content had the digest `base`, "" for a new one; return it.
+    """Save a file if its stored content has the digest `base` ("" for a new file); return it.
 
-    Raises ChangedMeanwhile if its content differs, and UsageError if the draft becomes too large.
+    Raises ChangedMeanwhile if the content differs, and UsageError if the draft becomes too large.
     """
     session.scalars(select(User.id).where(User.id == draft.user).with_for_update()).one()
     there = {each.name: each for each in files(session, draft)}
@@ -89,15 +89,15 @@ def save(session: Session, clock: Clock, draft: Draft, file: TextFile, base: str
 
 
 def is_untouched(game: str, draft: list[TextFile]) -> bool:
-    """Return whether the files of a draft are those of a kit, so that nothing was typed."""
+    """Return whether a draft consists of the unchanged files of a kit."""
     return any(draft == from_kit(game, language) for language in kits.languages_of(game))
 
 
 def begin_again(session: Session, clock: Clock, draft: Draft, language: str, base: str) -> None:
-    """Replace a draft with the digest `base` with the kit of a language.
+    """Replace a draft whose digest is `base` with the kit of a language.
 
-    An untouched draft is replaced whatever its digest. Raises ChangedMeanwhile, and changes
-    nothing, if another window has edited it; UsageError for an unknown language.
+    An unedited draft is replaced whatever its digest. Raises ChangedMeanwhile, without changing
+    anything, if another window has edited it, and UsageError for an unknown language.
     """
     kit = from_kit(draft.game, language)
     session.scalars(select(User.id).where(User.id == draft.user).with_for_update()).one()
@@ -134,7 +134,7 @@ def decoded(name: str, data: bytes) -> str:
 
 
 def refuse_large(there: list[TextFile]) -> None:
-    """Raise UsageError if a draft has too many or too large files."""
+    """Raise UsageError if a draft has too many files or is too large."""
     if len(there) > MOST_FILES:
         raise UsageError(f"a draft may have at most {MOST_FILES} files")
     size = sum(len(each.text.encode()) for each in there)
@@ -143,7 +143,7 @@ def refuse_large(there: list[TextFile]) -> None:
 
 
 def row_of(draft: Draft, file: TextFile, clock: Clock) -> dict[str, object]:
-    """Return the row of a file."""
+    """Return the database row of a draft's file."""
     return {
         "user_id": draft.user,
         "game": draft.game,
@@ -156,12 +156,12 @@ def row_of(draft: Draft, file: TextFile, clock: Clock) -> dict[str, object]:
 
 
 MOST: Final = 20
-"""Maximum number of versions offered."""
+"""Maximum number of own versions offered as opponents."""
 
 
 @dataclass(frozen=True, slots=True)
 class OwnVersion:
-    """An own version that a draft can play against."""
+    """One of the user's own versions that a draft can play against."""
 
     bot: str
     number: int
@@ -175,12 +175,12 @@ class OwnVersion:
 
     @property
     def name(self) -> str:
-        """Its name in a match."""
+        """The version's name in a match."""
         return f"{self.bot}-{self.number}"
 
 
 def own_versions(session: Session, draft: Draft) -> list[OwnVersion]:
-    """Return the versions that a person's draft can play against, latest first."""
+    """Return the versions that a user's draft can play against, latest first."""
     columns = (Bot.name, BotVersion.number, Bot.bot_id, BotVersion.sha256)
     mine = (Bot.user_id == draft.user, Bot.game == draft.game, BotVersion.state == "ready")
     rows = select(*columns).join(BotVersion, BotVersion.bot_id == Bot.id).where(*mine)

@@ -1,4 +1,4 @@
-"""The condition of bots, from their last check and last matches, as all pages show it."""
+"""Records check results, and reports the condition of bots from their last check and matches."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ AGAIN: Final = timedelta(minutes=1)
 """Time until an ACTIVE bot is checked again after a failure."""
 
 MAIL_PAUSE: Final = timedelta(days=1)
-"""Minimum time between two mails about the same bot."""
+"""Minimum time between two emails about the same bot."""
 
 PROTOCOL_STEPS: Final = ("turn", "signature", "moves", "refusal")
-"""Steps that say nothing about a bot's health."""
+"""Check steps whose failure does not affect a bot's health."""
 
 
 class BotHosting(NamedTuple):
-    """How the program of a bot is run."""
+    """How a bot's program is run."""
 
     hosting: Hosting
     tournament: str = ""
@@ -64,17 +64,17 @@ class BotHosting(NamedTuple):
 SANDBOXED: Final = BotHosting("sandboxed")
 
 HostingOf: TypeAlias = Callable[[Session, Bot], BotHosting]
-"""Returns how the program of a bot is run."""
+"""Returns how a bot's program is run."""
 
 
 def always_sandboxed(_session: Session, _bot: Bot) -> BotHosting:
-    """Return how to run the programs of bots without a team."""
+    """Return the hosting of bots without a team: always in the sandbox."""
     return SANDBOXED
 
 
 @dataclass(frozen=True, slots=True)
 class CheckTarget:
-    """A bot as it was when a check began."""
+    """A bot as it was when a check started."""
 
     id: int
     bot_id: str
@@ -92,7 +92,7 @@ class CheckTarget:
     """The uploaded program; None for a web service."""
     hosting: BotHosting = SANDBOXED
     owner: str = ""
-    """The owner's key in counts."""
+    """The owner's key in rate limits."""
     is_house: bool = False
     """Whether it is one of the site's own bots."""
     is_waiting: bool = False
@@ -100,7 +100,7 @@ class CheckTarget:
 
     @property
     def is_known(self) -> bool:
-        """Whether a health check is enough: it is known to speak the protocol."""
+        """Whether a health check is sufficient because the bot is known to speak the protocol."""
         return self.status != "PENDING" and self.protocol_ok
 
 
@@ -136,7 +136,7 @@ def check_target(
 
 
 def is_service(bot: Bot) -> bool:
-    """Return whether a bot is a web service that can be called: people's services need a secret."""
+    """Return whether a bot is a web service that can be called; users' services need a secret."""
     has_secret = bot.secret is not None or bot.team_id is not None
     return bot.kind == "url" and bool(bot.endpoint) and has_secret
 
@@ -146,9 +146,9 @@ def note_check(
 ) -> bool:
     """Record a full check: ACTIVE if all steps passed, otherwise INACTIVE with a reason.
 
-    For an ACTIVE bot only its health counts; the result of a version that does not play is ignored.
-    Returns False, and leaves the bot unchanged, if its address, secret or version has changed
-    meanwhile, or the bot is gone.
+    For an ACTIVE bot only its health counts; the result of a version that is not active is ignored.
+    Returns False, leaving the bot unchanged, if its URL, secret or version has changed in the
+    meantime, or if the bot no longer exists.
     """
     failed = versions.failed_step(steps)
     report = {"checks": list(steps), "checked_at": clock()}
@@ -180,8 +180,8 @@ def note_health(
     """Record a health check: three failures in a row make a bot INACTIVE, one success ACTIVE.
 
     A failure replaces the result of the last full check, and the next success replaces the failure,
-    so that nobody reads that all is fine beside a bot that does not answer. Returns False, and
-    changes nothing, if the bot's address or secret has changed meanwhile, or the bot is gone.
+    so that pages never report success for a bot that does not respond. Returns False, changing
+    nothing, if the bot's URL or secret has changed in the meantime, or if the bot no longer exists.
     """
     bot = same_bot(session, target)
     if bot is None:
@@ -194,7 +194,7 @@ def note_health(
 
 
 def is_silent(steps: Sequence[Mapping[str, Any]]) -> bool:
-    """Return whether a check failed because the bot did not answer at all."""
+    """Return whether a check failed because the bot did not respond at all."""
     failed = versions.failed_step(steps)
     return failed is not None and failed["step"] not in PROTOCOL_STEPS
 
@@ -217,8 +217,8 @@ def count_health(session: Session, clock: Clock, bot: Bot, problem: str | None) 
 
 
 def tell_owner(session: Session, clock: Clock, bot: Bot) -> None:
-    """Mail the owner of a web service that it is inactive, at most once a day."""
-    # Programs are checked by workers, which know nothing about mails.
+    """Email the owner of a web service that it is inactive, at most once a day."""
+    # Programs are checked by workers, which do not handle emails.
     if bot.kind == "url" and bot.user_id is not None and bot.user_id != house_id(session):
         since = clock() - MAIL_PAUSE
         if not mail.has_mail(session, "inactive", bot.user_id, bot.id, since):
@@ -226,7 +226,7 @@ def tell_owner(session: Session, clock: Clock, bot: Bot) -> None:
 
 
 def note_match(session: Session, clock: Clock, bots: Collection[int]) -> None:
-    """Schedule an immediate check of bots that a match could not reach; it counts as a failure.
+    """Count a failure of bots that a match could not reach, and schedule an immediate check.
 
     The check decides their status.
     """
@@ -238,7 +238,7 @@ def note_match(session: Session, clock: Clock, bots: Collection[int]) -> None:
 
 
 def same_bot(session: Session, target: CheckTarget) -> Bot | None:
-    """Return the row of a bot, locked, if it is unchanged since the check began."""
+    """Return a bot's row, locked, if it is unchanged since the check started, else None."""
     same = and_(
         Bot.id == target.id,
         Bot.endpoint == target.endpoint,
@@ -251,7 +251,7 @@ def same_bot(session: Session, target: CheckTarget) -> Bot | None:
 def take_due(session: Session, clock: Clock, every: timedelta) -> list[CheckTarget]:
     """Return the bots due for a health check, and schedule their next one.
 
-    Concurrent callers: each bot is returned to one of them.
+    With concurrent callers, each bot is returned to only one of them.
     """
     now = clock()
     due = and_(Bot.check_due_at <= now, Bot.status.in_(ASKED), Bot.kind == "url")
@@ -270,14 +270,14 @@ def any_due(session: Session, clock: Clock) -> bool:
 
 
 LAST: Final = 5
-"""Matches of a bot that count."""
+"""Number of a bot's latest matches that count towards its condition."""
 
 Word: TypeAlias = Literal["active", "failing", "pending", "inactive", "suspended", "retired"]
 
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """A match that a bot has played, with its faults there."""
+    """A match that a bot has played, with the bot's faults in it."""
 
     match_id: str
     at: datetime
@@ -313,7 +313,7 @@ class Condition:
 
     @property
     def faulty(self) -> int:
-        """How many of the last matches had a fault."""
+        """The number of recent matches with a fault."""
         return sum(bool(match.faults) for match in self.matches)
 
     @property
@@ -326,7 +326,7 @@ class Condition:
 
     @property
     def is_silent(self) -> bool:
-        """Whether it does not answer, which makes an active bot inactive after a while."""
+        """Whether the bot does not respond, which eventually makes an active bot inactive."""
         step = self.failed["step"] if self.failed is not None else None
         return self.is_unreachable or (step is not None and step not in PROTOCOL_STEPS)
 
@@ -358,7 +358,7 @@ def condition_of(session: Session, bot: int) -> Condition:
 
 
 def conditions(session: Session, bots: Sequence[int]) -> dict[int, Condition]:
-    """Return the conditions of bots by the ids of their rows; for one page, not a whole site."""
+    """Return the conditions of bots by row id; intended for one page, not for a whole site."""
     columns = (Bot.id, Bot.status, Bot.checked_at, Bot.healthy_at, Bot.checks)
     rows = session.execute(select(*columns).where(Bot.id.in_(bots)))
     played = last_matches(session, bots)
@@ -374,10 +374,10 @@ def conditions(session: Session, bots: Sequence[int]) -> dict[int, Condition]:
 
 
 def last_matches(session: Session, bots: Sequence[int]) -> dict[int, list[Played]]:
-    """Return the last finished matches of bots, latest first."""
+    """Return the last finished matches of bots by row id, latest first."""
     if not bots:
         return {}
-    # One subquery for each bot, so that each reads only the end of an index.
+    # One subquery per bot, so that each reads only the end of an index.
     parts = [select(of_bot(bot).subquery()) for bot in bots]
     rows: list[Any] = list(session.execute(union_all(*parts)))
     rows.sort(key=lambda row: (row.bot_id, -row.row))

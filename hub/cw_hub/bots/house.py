@@ -31,9 +31,9 @@ SHORTEST_SECRET: Final = 32
 
 
 def open_house(session: Session, clock: Clock, game: str) -> int:
-    """Create the site's account and its bots of a game; return the id of the account. Idempotent.
+    """Create the site's account and its bots for a game; return the account's id. Idempotent.
 
-    Raises Failure if a person has the name of the account.
+    Raises Failure if a user has the account's name.
     """
     user_id = account(session, clock)
     names = set(session.scalars(select(Bot.name_key).where(Bot.game == game)))
@@ -47,7 +47,7 @@ def open_house(session: Session, clock: Clock, game: str) -> int:
 def account(session: Session, clock: Clock) -> int:
     """Return the id of the site's account, creating it if missing.
 
-    A concurrent caller waits for the end of the first one's transaction.
+    A concurrent caller waits until the first one's transaction ends.
     """
     wanted = select(User).where(User.username_key == HOUSE).with_for_update()
     user = session.scalars(wanted).one_or_none()
@@ -66,7 +66,7 @@ def house_name(game: str, strategy: str) -> str:
 
 
 def strategies_by_name(game: str) -> dict[str, str]:
-    """Return the built-in strategies of a game by the names of their bots on a site."""
+    """Return a game's built-in strategies by the names of their house bots, and by their own."""
     strategies = list(load_strategies(game))
     own = {house_name(game, strategy): strategy for strategy in strategies}
     return own | {strategy: strategy for strategy in strategies}
@@ -81,9 +81,9 @@ def house_id(session: Session) -> int | None:
 def add_service(session: Session, hub: Resources, new: NewBot, secret: str = "") -> Registered:
     """Add a web service to the site's bots; it is checked like any other bot.
 
-    Returns its secret if the bot is new and none was given, else "". Called again, it updates the
-    address and the secret. Raises UsageError for an invalid game, name, address or secret, and
-    NameTaken if somebody else has the name.
+    Returns its secret if the bot is new and none was given, else "". A repeated call updates the
+    URL and the secret. Raises UsageError for an invalid game, name, URL or secret, and NameTaken if
+    the name belongs to another bot.
     """
     check_service(new, hub.settings, secret)
     user_id = account(session, hub.clock)
@@ -116,7 +116,7 @@ def check_service(new: NewBot, settings: HubSettings, secret: str) -> None:
 
 
 def move(session: Session, hub: Resources, bot: Bot, endpoint: str, secret: str) -> None:
-    """Set the address and the secret of a bot; if either differs, have it checked."""
+    """Set a bot's URL and secret; if either differs, have the bot checked again."""
     is_secret_new = bool(secret) and secret != secret_of(bot, hub.sealer)
     if bot.endpoint == endpoint and not is_secret_new:
         return

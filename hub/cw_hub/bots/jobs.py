@@ -1,4 +1,4 @@
-"""The job that checks a bot: the steps of its game's protocol, and repeated health checks."""
+"""Jobs that check bots: the steps of their games' protocols, and periodic health checks."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ def check_bot(  # noqa: PLR0913 - who has asked for it, and where it runs
     experiments: Collection[str] = (),
     hosting_of: HostingOf = always_sandboxed,
 ) -> bool:
-    """Check a bot in full; return whether it ran a program.
+    """Run a full check of a bot; return whether a program was run.
 
-    The result is discarded if the bot has changed meanwhile. Afterwards `owner` and `visitor` may
-    request their next check. A program that exceeds its owner's share of the places waits.
+    The result is discarded if the bot has changed in the meantime. Afterwards `owner` and `visitor`
+    may request their next check. A program that exceeds its owner's share of the slots waits.
     """
     try:
         with resources.database.reading() as session:
@@ -71,7 +71,7 @@ def check_bot(  # noqa: PLR0913 - who has asked for it, and where it runs
 
 
 def send_waiting(resources: Resources) -> None:
-    """Send the checks of programs that wait for a place. Idempotent."""
+    """Queue the checks of programs that wait for a slot. Idempotent."""
     with resources.database.reading() as session:
         if not shares.any_waits(session):
             return
@@ -91,7 +91,7 @@ def forget_waiting(resources: Resources, bot: int) -> None:
 
 
 def check_now(resources: Resources, bot: int, hosting_of: HostingOf) -> None:
-    """Check a bot in full, and record the result; for a program, check every waiting version."""
+    """Run a full check of a bot and record it; for a program, check every waiting version."""
     while True:
         with resources.database.reading() as session:
             target = health.check_target(session, bot, hosting_of)
@@ -117,7 +117,7 @@ def steps_of(resources: Resources, target: CheckTarget) -> Sequence[Step] | None
 def steps_of_program(
     resources: Resources, target: CheckTarget, seat: ClaimedSeat
 ) -> Sequence[Step]:
-    """Run an upload through the steps of `cw check`; the step fails if programs are off here."""
+    """Run an upload through the steps of `cw check`; one step fails if programs are off here."""
     settings = resources.settings
     chosen, tournament, options = target.hosting
     isolation = isolation_of(settings, sandbox_of(settings, tournament))
@@ -138,9 +138,9 @@ def steps_of_program(
 
 
 def sweep_bots(resources: Resources) -> None:
-    """Check the health of all bots that are due, and new bots in full.
+    """Run health checks of all bots that are due, and full checks of new bots.
 
-    Concurrent callers: each bot is checked by one of them.
+    With concurrent callers, each bot is checked by only one of them.
     """
     every = timedelta(seconds=resources.settings.health_every)
     with resources.database.writing() as session:
@@ -152,7 +152,10 @@ def sweep_bots(resources: Resources) -> None:
 
 
 def may_be_asked(session: Session, resources: Resources, target: CheckTarget) -> bool:
-    """Return whether a bot may be checked now; active ones always, as they are certainly bots."""
+    """Return whether a bot may be checked now.
+
+    Active bots always may, because they are known to be bots; others only within the limits.
+    """
     if target.status == "ACTIVE":
         return True
     requests = checks.ONE if target.is_known else checks.CHECK
@@ -162,7 +165,7 @@ def may_be_asked(session: Session, resources: Resources, target: CheckTarget) ->
 def note(
     resources: Resources, target: CheckTarget, steps: Sequence[Step], *, health_alone: bool = False
 ) -> bool:
-    """Record a result; return False if it came too late."""
+    """Record a check result; return False if it came too late."""
     with resources.database.writing() as session:
         if health_alone:
             return health.note_health(session, resources.clock, target, steps)
@@ -172,10 +175,10 @@ def note(
 def asked(
     resources: Resources, targets: Sequence[CheckTarget], *, health_alone: bool = False
 ) -> Iterator[tuple[CheckTarget, Sequence[Step]]]:
-    """Check bots concurrently; yield each with its steps as soon as it has answered.
+    """Check bots concurrently; yield each with its steps as soon as it has responded.
 
-    Bots that cannot be checked through no fault of their own are left out. With `health_alone`,
-    bots known to speak the protocol only get a health check.
+    Bots that cannot be checked through no fault of their own are omitted. With `health_alone`, bots
+    known to speak the protocol only get a health check.
     """
     others: list[CheckTarget] = []
     for target in targets:
@@ -204,7 +207,7 @@ def asked(
 
 
 def refusal_of(resources: Resources, target: CheckTarget) -> str:
-    """Return why a bot is not called at its address, for people, or "" if it is."""
+    """Return why a bot's URL is not called, as a message for users, or "" if it is."""
     settings = resources.settings
     if address_problem(target.endpoint, settings, is_house=target.is_house) == INSECURE:
         return INSECURE
@@ -216,7 +219,7 @@ def refusal_of(resources: Resources, target: CheckTarget) -> str:
 
 
 def question_of(resources: Resources, target: CheckTarget, *, health_alone: bool) -> Question:
-    """Return the question to a bot."""
+    """Return the question with which a player process checks a bot."""
     sealed = target.secret
     secret = resources.sealer.open(sealed, target.secret_row).decode() if sealed.data else ""
     settings = {**target.settings, "bot_id": target.bot_id}

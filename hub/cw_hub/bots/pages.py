@@ -1,4 +1,4 @@
-"""The pages of a player's bots: list, registration, one page for each, and practice matches."""
+"""Pages where players register, edit, check and retire their bots, with their forms."""
 
 from __future__ import annotations
 
@@ -43,16 +43,16 @@ NAMED: Final = "The bot name must only contain letters, numbers, and hyphens"
 LETTERS: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-")
 
 LENGTHS: Final = range(3, 33)
-"""Valid lengths of names, in characters."""
+"""Valid lengths of bot names, in characters."""
 
 
 def is_name(text: str) -> bool:
-    """Return whether a text is a valid name of a bot."""
+    """Return whether a text is a valid bot name."""
     return len(text) in LENGTHS and set(text) <= LETTERS
 
 
 def is_base_address(url: str) -> bool:
-    """Return whether a text is a valid address of a web service, for example without a query."""
+    """Return whether a text is a valid URL of a web service, for example without a query."""
     try:
         check_base(url)
     except UsageError:
@@ -61,16 +61,16 @@ def is_base_address(url: str) -> bool:
 
 
 def may_be_used(problem: str) -> Any:
-    """Return the validator that refuses addresses with this problem."""
+    """Return a validator that rejects URLs with this problem."""
     return needs(lambda url: address_problem(url, resources().settings) != problem, problem)
 
 
 WHERE_BOTS_MAY_BE: Final = (may_be_used(INSECURE), may_be_used(INTERNAL))
-"""Validators of each field for a bot address, after those of its format."""
+"""Validators of every field for a bot URL, applied after those of its format."""
 
 
 def endpoint_field() -> Any:
-    """Return the field for the address of a bot."""
+    """Return the form field for a bot's URL."""
     return StringField(
         "Endpoint URL",
         [
@@ -87,7 +87,7 @@ def endpoint_field() -> Any:
 
 
 def description_field() -> Any:
-    """Return the field for the description of a bot."""
+    """Return the form field for a bot's description."""
     return StringField(
         "Description",
         [
@@ -100,7 +100,7 @@ def description_field() -> Any:
 
 
 def name_field() -> Any:
-    """Return the field for the name of a bot."""
+    """Return the form field for a bot's name."""
     return StringField(
         "Bot name",
         [
@@ -137,7 +137,7 @@ class DescriptionForm(Form):
 
 
 class EditForm(Form):
-    """Change the address and the description of a bot."""
+    """Change the URL and the description of a bot."""
 
     endpoint = endpoint_field()
     description = description_field()
@@ -154,7 +154,7 @@ CLOSED: Final = (
 
 
 def install(app: Flask, competing: Competing) -> None:
-    """Set how bots compete on the site of an app."""
+    """Register how bots compete on the site of an app."""
     app.extensions["competing"] = competing
 
 
@@ -164,17 +164,17 @@ def competing() -> Competing:
 
 
 def new_form(values: MultiDict[str, str] | None = None) -> BotForm:
-    """Return the form with the games for which players can register web services now."""
+    """Return the form with the games for which players can currently register web services."""
     return with_games(BotForm(values), games_of_services())
 
 
 def new_program_form(values: MultiDict[str, str] | None = None) -> ProgramForm:
-    """Return the form with the games for which players can upload programs now."""
+    """Return the form with the games for which players can currently upload programs."""
     return with_games(ProgramForm(values), games_of_programs())
 
 
 def with_games(form: F, fitting: Collection[str]) -> F:
-    """Let a form offer those of some games that new bots can compete in now."""
+    """Restrict a form to the given games in which new bots can currently compete."""
     games = played(fitting)
     form.game.choices = [(game, game_page(game).title) for game in games]
     form.game.validators = [
@@ -186,20 +186,20 @@ def with_games(form: F, fitting: Collection[str]) -> F:
 
 
 def played(games: Collection[str]) -> list[str]:
-    """Return those of some games that new bots can compete in now."""
+    """Return the given games in which new bots can currently compete."""
     with one_reading() as reading:
         competitive = competing().games(reading)
     return [game for game in games if game in competitive]
 
 
 def offered_games() -> list[str]:
-    """Return the games for which players can register a bot now, of a kind the site accepts."""
+    """Return the games for which the site currently accepts bots from players."""
     runs_programs = not why_off(resources().settings)
     return played(games_of_programs() if runs_programs else games_of_services())
 
 
 def games_of_services() -> list[str]:
-    """Return the games whose bots are web services, except the one with a page of its own."""
+    """Return the games with web services as bots, except the one with its own bot page."""
     return [
         game
         for game in game_entries()
@@ -213,14 +213,14 @@ def games_of_programs() -> list[str]:
 
 
 def strategies_of(games: set[str]) -> dict[str, list[str]]:
-    """Return the built-in strategies of some games, weakest first."""
+    """Return the built-in strategies of the given games, weakest first."""
     return {game: list(load_strategies(game)) for game in games}
 
 
 @routes.get("/bots/new")
 @players_only
 def new() -> ResponseReturnValue:
-    """Show the form for a program if the site runs programs, unless the query asks for another."""
+    """Show the program form if the site runs programs, unless the query requests the other one."""
     usual = "address" if why_off(resources().settings) else "program"
     if request.args.get("kind", usual) == "address":
         return render_template("hub/bots/new_bot.html", form=new_form(), errors={})
@@ -267,10 +267,10 @@ def register() -> ResponseReturnValue:
 
 
 def add(new: NewBot, *, is_program: bool = False) -> Registered:
-    """Register a bot of the player, and enter it in the competitions of its game.
+    """Register a bot of the current player, and enter it in its game's competitions.
 
-    A web service is checked at once, a program with its first version. Raises the errors of
-    `verbs.register`.
+    A web service is checked immediately, a program with its first version. Raises the errors of
+    `service.register`.
     """
     hub = resources()
     with hub.database.writing() as writing:
@@ -285,7 +285,7 @@ def add(new: NewBot, *, is_program: bool = False) -> Registered:
 
 
 def secret_page(game: str, name: str, secret: str, words: str) -> ResponseReturnValue:
-    """Show the secret of a bot, this once."""
+    """Show a bot's secret, for the only time."""
     back = url_for("bots.page", name=name, game=game)
     return show_once(f"{name} {words}", "Shared secret", secret, back, variable="BOT_SECRET")
 
@@ -299,7 +299,7 @@ def refused(form: BotForm, errors: dict[str, str]) -> ResponseReturnValue:
 
 
 def find(name: str) -> BotView:
-    """Return a bot of the current user; answer 404 for any other."""
+    """Return a bot of the current user; abort with 404 for any other bot."""
     with one_reading() as reading:
         bot = bots_service.find(reading, request.values.get("game") or None, name)
     if bot is None or bot.user_id != player().user_id or bot.status == "RETIRED":
@@ -310,7 +310,7 @@ def find(name: str) -> BotView:
 
 
 def address(bot: BotView) -> str:
-    """Return the address of the page where a player sets up a bot."""
+    """Return the URL of the page where a player sets up a bot."""
     if bot.game == OF_ITS_OWN:
         return url_for("bot_settings.page")
     return url_for("bots.page", name=bot.name, game=bot.game)
@@ -319,13 +319,13 @@ def address(bot: BotView) -> str:
 @routes.get("/bot/<name>/state")
 @players_only_json
 def state(name: str) -> ResponseReturnValue:
-    """Return the state of a bot for the script of its page; 304 if unchanged."""
+    """Return the status of a bot to its page's script; 304 if unchanged."""
     game = request.args.get("game", "")
     return polls.answer(f"bot {game} {name}", lambda: polled(find(name)))
 
 
 def polled(bot: BotView) -> Polled:
-    """Return what the page of a bot polls while it is checked."""
+    """Return what a bot's page polls while the bot is being checked."""
     checked = machine_time(bot.checked_at) if bot.checked_at else ""
     state = {"status": bot.status, "checked_at": checked}
     return Polled(f"{bot.bot_id}-{bot.status}-{checked}", state, is_public=False)
@@ -334,7 +334,7 @@ def polled(bot: BotView) -> Polled:
 @routes.post("/bot/<name>/edit")
 @players_only
 def edit(name: str) -> ResponseReturnValue:
-    """Change the address and the description of a bot."""
+    """Change the URL and the description of a bot."""
     bot, hub = find(name), resources()
     form = (EditForm if bot.kind == "url" else DescriptionForm)(request.form)
     form.validate()
@@ -378,7 +378,7 @@ def rotate(name: str) -> ResponseReturnValue:
 @routes.post("/bot/<name>/check")
 @players_only
 def check(name: str) -> ResponseReturnValue:
-    """Have a bot checked."""
+    """Request a check of a bot."""
     bot = find(name)
     check_requests.claim_bot(bot)
     if not check_requests.send_check(bot.id, is_program=bot.kind == "program"):
@@ -386,14 +386,14 @@ def check(name: str) -> ResponseReturnValue:
         return go(address(bot))
     note_done()
     notice("Your bot is being checked.", "plain")
-    # The page then polls for the result of the check, and shows it.
+    # The page then polls for the check result and shows it.
     return go(url_for("bots.page", name=bot.name, game=bot.game, checking=1))
 
 
 @routes.post("/bot/<name>/retire")
 @players_only
 def retire(name: str) -> ResponseReturnValue:
-    """Retire a bot for good, if its name was typed."""
+    """Retire a bot permanently, if its name was typed as confirmation."""
     bot, hub = find(name), resources()
     if request.form.get("confirm", "") != bot.name:
         notice("Type the name of the bot to retire it.", "bad")

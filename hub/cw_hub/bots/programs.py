@@ -1,4 +1,4 @@
-"""Uploaded programs: their limits, languages, builds and trial, and how players get them."""
+"""Uploaded programs: limits, languages, builds, a test match, and sending them to players."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ from cw_hub.players.players import Players
 from cw_hub.store.objects import ObjectStore
 
 SUFFIX: Final = ".built"
-"""Suffix of the key of a compiled program, after the key of its source."""
+"""Suffix that turns a source's key into the key of the compiled program."""
 
 WARNINGS: Final = ".warnings"
-"""Suffix of the key of the compiler's warnings about a program that it built."""
+"""Suffix that turns a source's key into the key of the compiler's warnings about it."""
 
 STEP: Final = "builds without a warning"
 """The step of a check that shows the compiler's warnings to the author."""
@@ -48,13 +48,13 @@ ADVICE: Final = "the program plays: read what the compiler says, and fix it in t
 
 
 def find(objects: ObjectStore, key: str) -> bytes | None:
-    """Return the program compiled from the source with a key, or None."""
+    """Return the program compiled from the source with this key, or None."""
     return objects.get(key + SUFFIX)
 
 
 def store(objects: ObjectStore, key: str, built: Built) -> None:
-    """Store a compiled program beside its source, which has this key. Idempotent."""
-    # Warnings first: once the program exists, so do all of its warnings.
+    """Store a compiled program next to its source, which has this key. Idempotent."""
+    # Warnings first, so that they are complete whenever the program exists.
     objects.put_new(key + WARNINGS, built.warnings.encode())
     objects.put_new(key + SUFFIX, built.data)
 
@@ -62,7 +62,7 @@ def store(objects: ObjectStore, key: str, built: Built) -> None:
 def warning_steps(objects: ObjectStore, key: str) -> list[dict[str, Json]]:
     """Return the check step with the compiler's warnings about a source.
 
-    Empty if there are none, or if nothing has to be built.
+    The list is empty if there are none, or if nothing has to be built.
     """
     warnings = (objects.get(key + WARNINGS) or b"").decode()
     step = {"step": STEP, "ok": False, "problem": warnings, "fix": ADVICE, "warning": True}
@@ -93,7 +93,7 @@ def problem_of_sandbox(settings: HubSettings) -> str:
 
 
 def problem_of_limits(settings: HubSettings) -> str:
-    """Return which limits a site open to strangers lacks; "" if none, or if the site is local."""
+    """Return which limits a site open to untrusted users lacks; "" if none, or if it is local."""
     if not settings.public_url or problem_of_sandbox(settings):
         return ""
     free = free_of_limits(settings)
@@ -120,7 +120,7 @@ def limits_of(settings: HubSettings) -> Sequence[Measurement]:
 
 @cache
 def measured_by_player(place: str, private: Path) -> Measured:
-    """Return the measurements of a player behind a socket; raise ArenaError if none answers."""
+    """Return the measurements of a player behind a socket; raise ArenaError if none responds."""
     with closing(Players(place)) as players, players.play(Measure((str(private),))) as play:
         return next(message for message in play if isinstance(message, Measured))
 
@@ -144,30 +144,30 @@ def report_limits(settings: HubSettings) -> None:
 
 
 def sandbox_of(settings: HubSettings, tournament: str) -> SandboxPolicy:
-    """Return whether the programs of a tournament must run in bubblewrap; "" means no tournament.
+    """Return whether a tournament's programs must run in bubblewrap; "" means no tournament.
 
-    They always must, except in tournaments named by the settings of this process: no page and no
-    row can change that.
+    They always must, except in tournaments listed in the settings of this process: no page and no
+    database row can change that.
     """
     return "auto" if tournament in settings.trusted_tournaments else "require"
 
 
 def hosting_of_people(settings: HubSettings) -> Hosting:
-    """Return how this process runs programs of players."""
+    """Return how this process runs players' programs."""
     return "off" if why_none(settings) else "sandboxed"
 
 
 def why_none(settings: HubSettings) -> str:
-    """Return why this process runs no programs of players, or "" if it does.
+    """Return why this process does not run players' programs, or "" if it does.
 
-    Pages that offer uploads use `why_off`: with CW_HOSTING=sandboxed other machines run them.
+    Pages that offer uploads use `why_off`: with CW_HOSTING=sandboxed, other hosts run them.
     """
     problem = problem_of_limits(settings)
     return why_off(settings) or (f"{NO_PROGRAMS}: {problem}." if problem else "")
 
 
 def why_off(settings: HubSettings) -> str:
-    """Return why the site runs no programs of players, for people to read, or "" if it does."""
+    """Return why the site does not run players' programs, as a user message, or "" if it does."""
     if settings.hosting == "off":
         return f"{NO_PROGRAMS}."
     problem = "" if settings.hosting else problem_here(settings)
@@ -175,9 +175,9 @@ def why_off(settings: HubSettings) -> str:
 
 
 def hosting_here(settings: HubSettings, tournament: str, chosen: Hosting) -> Hosting:
-    """Return how this process runs the programs of a tournament, given its host's choice.
+    """Return how this process runs a tournament's programs, given its host's choice.
 
-    "" means no tournament: the programs are those of players.
+    "" means no tournament: the programs belong to players.
     """
     if not tournament:
         return hosting_of_people(settings)
@@ -196,15 +196,15 @@ def uploads(seats: Iterable[ClaimedSeat]) -> list[ClaimedSeat]:
 
 
 def placeholder(seat: ClaimedSeat, hosting: Hosting) -> BotSpec:
-    """Return the placeholder of a program in a specification, until a player has unpacked it.
+    """Return the placeholder for a program in a specification, until a player has unpacked it.
 
-    If no programs are run here, it stays absent.
+    If programs are not run here, the bot remains absent.
     """
     return BotSpec(seat.name, "absent", NO_PROGRAMS if hosting == "off" else NOT_UNPACKED)
 
 
 def sent(objects: ObjectStore, seats: Iterable[ClaimedSeat], hosting: Hosting) -> Iterator[Program]:
-    """Yield the uploaded programs among seats in the form sent to players.
+    """Yield the uploaded programs in these seats in the form sent to players.
 
     Raises StoreAway, and Failure if the bytes are not those that were uploaded.
     """
@@ -215,19 +215,19 @@ def sent(objects: ObjectStore, seats: Iterable[ClaimedSeat], hosting: Hosting) -
 
 
 def store_built(objects: ObjectStore, seats: Iterable[ClaimedSeat], built: Built) -> None:
-    """Store the program of one of these seats, as compiled by a player."""
+    """Store the program in one of these seats, as compiled by a player."""
     for seat in uploads(seats):
         if seat.name == built.name:
             store(objects, key_of(seat), built)
 
 
 def key_of(seat: ClaimedSeat) -> str:
-    """Return the key of the upload of a seat."""
+    """Return the object key of a seat's upload."""
     return object_key(seat.bot_id, seat.spec.removeprefix(PROGRAM))
 
 
 def fetched(objects: ObjectStore, bot_id: str, digest: str) -> bytes:
-    """Return a stored upload; raise Failure unless it is intact."""
+    """Return a stored upload; raise Failure if it is missing or damaged."""
     data = objects.get(object_key(bot_id, digest))
     if data is None or sha256(data).hexdigest() != digest:
         raise Failure(f"the program of {bot_id} is not in the object store as it was uploaded")
@@ -239,7 +239,7 @@ NOT_UNPACKED: Final = "its program has not been unpacked"
 
 
 def object_key(bot_id: str, sha256: str) -> str:
-    """Return the key of an upload."""
+    """Return the object key of an upload."""
     return f"bots/{bot_id}/{sha256}"
 
 
@@ -252,7 +252,7 @@ BROKEN: Final = "make sure that a program in the sandbox can run this Python: cw
 
 
 def look_at_programs(settings: HubSettings) -> Finding:
-    """Check whether uploaded programs can be played here, by playing a match."""
+    """Check whether uploaded programs can be run here, by playing a match."""
     if problem := problem_of_sandbox(settings):
         return Finding("programs", False, False, f"{problem}{told_people(settings)}", NOT_NEEDED)
     fault = problem_of_match(settings.players)
@@ -263,9 +263,9 @@ def look_at_programs(settings: HubSettings) -> Finding:
 
 
 def look_at_limits(settings: HubSettings) -> Iterator[Finding]:
-    """Yield the measurement of each limit of programs; none if no programs can be run.
+    """Yield the measurement of each limit on programs; none if no programs can be run.
 
-    A site for strangers requires the limits on resources that its programs share.
+    A site open to untrusted users requires limits on the resources that its programs share.
     """
     is_needed = bool(settings.public_url) and settings.hosting != "off"
     for limit in limits_of(settings):
@@ -281,9 +281,9 @@ def told_people(settings: HubSettings) -> str:
 
 
 def problem_of_match(place: str = "") -> str | None:
-    """Play a match with a program of the Python kit, as if it had been uploaded.
+    """Play a match with the Python kit as an uploaded program; return its first fault, or None.
 
-    `place` is the address of the players. Returns the message of its first fault, or None.
+    `place` is the socket address of the players.
     """
     kit = {name: file.read_bytes() for name, file in kits.files(GAME, "python").items()}
     bots = (BotSpec("program", "absent", ""), BotSpec("opponent", "builtin", "still"))
@@ -308,15 +308,15 @@ ASKED: Final[Mapping[str, tuple[str, ...]]] = {
     "c": ("cc", "-dumpfullversion"),
     "cpp": ("c++", "-dumpfullversion"),
 }
-"""The command that prints the version of each language's tool; Python is our own."""
+"""The commands that print the tool versions of languages; Python is this interpreter."""
 
 NUMBER: Final = re.compile(r"(?<!\d)\d+(\.\d+)+")
 PATIENCE: Final = 10.0
-"""Seconds that such a command may take."""
+"""Time limit for such a command, in seconds."""
 
 
 def installed() -> dict[str, str]:
-    """Return the versions of the languages that this machine runs, by the names that kits use."""
+    """Return the versions of the languages available on this host, by the names in kits."""
     versions = {
         name: version_of(command)
         for name, command in ASKED.items()
@@ -348,5 +348,5 @@ def offered(session: Session, clock: Clock) -> dict[str, str]:
 
 
 def titled(versions: Mapping[str, str]) -> dict[str, str]:
-    """Return versions of languages by their titles for people."""
+    """Return versions of languages by their display titles."""
     return {LANGUAGES[name].title: version for name, version in versions.items()}

@@ -1,4 +1,4 @@
-"""Bots: registering, changing, retiring and finding them, for their owners, pages and formats."""
+"""Operations on bots: finding, registering, editing, suspending and retiring them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from cw_hub.store.revisions import show_anew
 from cw_hub.store.sealing import Sealer
 
 FIRST_GAME: Final = "code-battle"
-"""The game assumed if an address names none."""
+"""The game assumed if a URL names none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +54,11 @@ class BotView:
     last_match: str | None = None
     last_match_at: datetime | None = None
     version: int | None = None
-    """The number of the version that plays; None if it is not a program, or has none yet."""
+    """The number of the active version; None if it is not a program, or has none yet."""
 
 
 def bots_of_user(session: Session, user_id: int) -> list[BotView]:
-    """Return the bots of a user that are not retired, by game and name."""
+    """Return a user's bots that are not retired, sorted by game and name."""
     last = (
         select(func.max(MatchParticipant.match_id))
         .where(MatchParticipant.bot_id == Bot.id)
@@ -78,7 +78,7 @@ def bots_of_user(session: Session, user_id: int) -> list[BotView]:
 _BOTS, _USERS = Bot.__table__, User.__table__
 
 OF_USERS: Final = select(_BOTS, _USERS.c.username).join(_USERS, _USERS.c.id == _BOTS.c.user_id)
-"""The bots of users; built once, like the next statements, as many pages run them."""
+"""Selects the bots of users; built once, like the next statements, as many pages run them."""
 
 NAMED: Final = (
     OF_USERS.where(_BOTS.c.name_key == bindparam("name_key"))
@@ -90,9 +90,9 @@ WITH_ID: Final = OF_USERS.where(_BOTS.c.bot_id == bindparam("bot_id"))
 
 
 def find(session: Session, game: str | None, name: str) -> BotView | None:
-    """Return the bot of a user by its name, ignoring case, or None.
+    """Return a user's bot by its name, ignoring case, or None.
 
-    Without a game: that of Code Battle, or else of the first game by name that has such a bot.
+    Without a game, Code Battle comes first, then the first game by name that has such a bot.
     """
     wanted = {"name_key": name_key(name)}
     if game is None:
@@ -139,12 +139,12 @@ def view_of(
 
 
 def name_key(name: str) -> str:
-    """Return the form in which names are compared."""
+    """Return the normalized form in which names are compared."""
     return name.casefold()
 
 
 CHECK: Final = "check_bot"
-"""The job that checks a bot, given the id of its row."""
+"""The name of the job that checks a bot; it gets the bot's row id."""
 
 MOST: Final = 10
 """Maximum number of bots of one user, not counting retired ones."""
@@ -159,7 +159,7 @@ ROTATED: Final = "The secret was rotated meanwhile. Load the page of the bot aga
 LONGEST_REASON: Final = 500
 
 ASKED: Final[tuple[BotStatus, ...]] = ("PENDING", "ACTIVE", "INACTIVE")
-"""The statuses of bots that are called."""
+"""The statuses of bots that receive requests."""
 
 
 class NameTaken(UsageError):
@@ -175,7 +175,7 @@ class WrongStatus(UsageError):
 
 
 class Busy(CapacityError):
-    """Another change of the bot came first."""
+    """A concurrent change of the bot came first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +190,7 @@ class NewBot:
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """A new bot, and its secret, shown only once; "" for a program."""
+    """A new bot, and its secret, which is shown only once; "" for a program."""
 
     id: int
     bot_id: str
@@ -198,7 +198,7 @@ class Registered:
 
 
 class Checked(NamedTuple):
-    """A bot to be checked: the id of its row, and whether it is a program."""
+    """A bot to be checked: its row id, and whether it is a program."""
 
     id: int
     is_program: bool
@@ -215,8 +215,8 @@ def register(  # noqa: PLR0913 - as many things as there are to be said
 ) -> Registered:
     """Register a bot, PENDING until it is checked; a program has no secret, and no version yet.
 
-    Concurrent or repeated calls with one name: exactly one succeeds, the others raise NameTaken.
-    Raises TooManyBots if the user has ten, even with concurrent callers.
+    Of concurrent or repeated calls with the same name, exactly one succeeds; the others raise
+    NameTaken. Raises TooManyBots if the user has ten, even with concurrent callers.
     """
     session.scalars(select(User.id).where(User.id == user_id).with_for_update(key_share=True)).one()
     mine = select(func.count()).where(Bot.user_id == user_id, Bot.status != "RETIRED")
@@ -232,7 +232,7 @@ def add_builtin(  # noqa: PLR0913, PLR0917 - as many things as there are to be s
 ) -> int:
     """Register a built-in strategy as a bot that is always ACTIVE; return its id.
 
-    Raises NameTaken if the name exists. Concurrent callers: exactly one succeeds.
+    Raises NameTaken if the name exists. Of concurrent callers, exactly one succeeds.
     """
     bot = new_bot(session, clock, user_id, NewBot(game, name, strategy), "builtin")
     bot.status = "ACTIVE"
@@ -240,7 +240,7 @@ def add_builtin(  # noqa: PLR0913, PLR0917 - as many things as there are to be s
 
 
 def free_bot_id(session: Session) -> str:
-    """Draw an unused public id for a bot."""
+    """Generate an unused public id for a bot."""
     while True:
         drawn = f"b_{secrets.token_hex(4)}"
         if session.scalar(select(Bot.id).where(Bot.bot_id == drawn)) is None:
@@ -294,10 +294,10 @@ def change_status(  # noqa: PLR0913, PLR0917 - what is noted of a change
 
 
 def edit(session: Session, clock: Clock, view: BotView, endpoint: str, description: str) -> bool:
-    """Change the address and description of a bot; return whether it must be checked again.
+    """Change a bot's URL and description; return whether it must be checked again.
 
-    Planned matches are played at the old address. Idempotent. Raises WrongStatus if the bot is
-    suspended or retired.
+    Matches that are already planned are played at the old URL. Idempotent. Raises WrongStatus if
+    the bot is suspended or retired.
     """
     bot = may_change(session, view.id)
     if bot.description != description:
@@ -312,27 +312,27 @@ def edit(session: Session, clock: Clock, view: BotView, endpoint: str, descripti
 
 
 def keep_planned_address(session: Session, bot: Bot) -> None:
-    """Pin the unfinished matches of a bot to its current address."""
+    """Pin a bot's unfinished matches to its current URL."""
     not_over = select(Match.id).where(Match.finished_at.is_(None))
     seats = and_(
         MatchParticipant.bot_id == bot.id,
         MatchParticipant.match_id.in_(not_over),
-        # The first of several changes counts, as the match was planned before it.
+        # Of several changes the first one counts, as the match was planned before it.
         MatchParticipant.endpoint.is_(None),
     )
     session.execute(update(MatchParticipant).where(seats).values(endpoint=bot.endpoint))
 
 
 def forget_planned_addresses(session: Session, bot: int) -> None:
-    """Clear the addresses that a bot's matches are pinned to."""
+    """Clear the URLs that a bot's matches are pinned to."""
     seats = and_(MatchParticipant.bot_id == bot, MatchParticipant.endpoint.is_not(None))
     session.execute(update(MatchParticipant).where(seats).values(endpoint=None))
 
 
 def rotate(session: Session, clock: Clock, sealer: Sealer, view: BotView) -> str:
-    """Set a new secret for a bot, and return it, for the only time.
+    """Set a new secret for a bot and return it, for the only time.
 
-    Concurrent callers: one succeeds, the others raise Busy. Raises WrongStatus as `edit` does.
+    Of concurrent callers, one succeeds; the others raise Busy. Raises WrongStatus as `edit` does.
     """
     bot = may_change(session, view.id)
     if bot.kind != "url":
@@ -346,7 +346,7 @@ def rotate(session: Session, clock: Clock, sealer: Sealer, view: BotView) -> str
 
 
 def give_secret(bot: Bot, sealer: Sealer, secret: str = "") -> str:
-    """Set the secret of a bot, drawn unless given, and return it, for the only time."""
+    """Set a bot's secret, generated unless given, and return it, for the only time."""
     bot.secret_version += 1
     secret = secret or secrets.token_hex(32)
     sealed = sealer.seal(secret.encode(), f"{bot.bot_id}.{bot.secret_version}")
@@ -373,7 +373,7 @@ def cannot(status: BotStatus) -> str:
 
 
 def begin_again(session: Session, clock: Clock, bot: Bot, actor: str) -> None:
-    """Have a bot checked as if it were new."""
+    """Reset a bot so that it is checked as if it were new."""
     bot.failures, bot.protocol_ok = 0, False
     if bot.check_due_at is not None:
         bot.check_due_at = clock()
@@ -384,16 +384,16 @@ def begin_again(session: Session, clock: Clock, bot: Bot, actor: str) -> None:
 
 
 def save_version(session: Session, clock: Clock, bot: int, upload: Upload) -> int:
-    """Add a version of a person's bot, which plays once it has passed its check.
+    """Add a version of a user's bot, which becomes active once it has passed its check.
 
-    Returns its number. Raises WrongStatus if the bot is not a program, suspended or retired, and
-    CapacityError if it has the maximum number of versions.
+    Returns its number. Raises WrongStatus if the bot is not a program, or is suspended or retired,
+    and CapacityError if it has the maximum number of versions.
     """
     return versions.add(session, clock, changeable_program(session, bot), upload, "building")
 
 
 def use_version(session: Session, clock: Clock, view: BotView, number: int) -> None:
-    """Make an earlier version that has passed its check play, from the next match on.
+    """Activate an earlier version that has passed its check, from the next match on.
 
     Raises UsageError if it has not passed, and WrongStatus as `save_version` does.
     """
@@ -423,7 +423,7 @@ def suspend(session: Session, clock: Clock, bot_id: str, reason: str, actor: str
 
 
 def restore(session: Session, clock: Clock, bot_id: str, actor: str) -> Checked:
-    """Lift a suspension; return the bot, to be checked. WrongStatus if it is not suspended."""
+    """Lift a suspension and return the bot to be checked; raise WrongStatus if not suspended."""
     bot = by_bot_id(session, bot_id)
     if bot.status != "SUSPENDED":
         raise wrong_status(bot)
@@ -443,10 +443,10 @@ def by_bot_id(session: Session, bot_id: str) -> Bot:
 
 
 def retire(session: Session, clock: Clock, bot: int, actor: str) -> bool:
-    """Retire a bot for good; return False if it is retired already.
+    """Retire a bot permanently; return False if it is already retired.
 
-    Its name and matches stay; its address, secret and versions go. It loses its planned matches, in
-    which nobody answers.
+    Its name and matches are kept; its URL, secret and versions are deleted. It loses its planned
+    matches, in which it no longer replies.
     """
     gone = {
         "status": "RETIRED",
@@ -469,24 +469,24 @@ def retire(session: Session, clock: Clock, bot: int, actor: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Competing:
-    """How bots of people compete on a site."""
+    """How users' bots compete on a site."""
 
     games: Callable[[Reading], Collection[str]]
     """Returns the games with a running competition that new bots can enter."""
     enter: Callable[[Writing, int], object]
-    """Enters a bot, by the id of its row, in the competitions of its game. Idempotent."""
+    """Enters a bot, by its row id, in its game's competitions. Idempotent."""
     ratings: Callable[[Reading, int], Mapping[int, float]]
-    """Returns the ratings of the bots of a user, by the ids of their rows."""
+    """Returns the ratings of a user's bots by row id."""
 
 
 OF_ITS_OWN: Final = "end-of-codes"
-"""The game; its bots are set up on a page of their own."""
+"""The game whose bots are set up on their own page."""
 
 
 def own_program(
     session: Session, clock: Clock, sealer: Sealer, user_id: int, username: str
 ) -> None:
-    """Turn a person's bot into a program; create one, with a key, if there is none. Idempotent.
+    """Turn a user's bot into a program; if there is none, create one with a key. Idempotent.
 
     Raises WrongStatus if the bot is suspended, and NameTaken for the second of two concurrent
     callers that create it.

@@ -1,4 +1,4 @@
-"""Fair shares of the slots that run strangers' programs, for matches, checks and the workshop."""
+"""Fair shares of the slots that run untrusted programs, for matches, checks and the workshop."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from cw_hub.store.models import (
 )
 
 Kind: TypeAlias = Literal["match", "test"]
-"""A match, or any test of a program: checks, runs, series, questions."""
+"""A match, or any test of a program: checks and workshop tasks."""
 
 Refusal: TypeAlias = Literal["account", "kind", "idle"]
-"""The share that is used up; `idle` if it only begins while nothing else waits."""
+"""The share that is exhausted; `idle` for work that only starts while nothing else waits."""
 
 
 class Use(NamedTuple):
-    """Something that uses a place, or waits for one."""
+    """Something that uses a slot, or waits for one."""
 
     kind: Kind
     accounts: frozenset[int] = frozenset()
@@ -43,44 +43,44 @@ class Use(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What uses the places of a site, and what waits for one."""
+    """What uses a site's slots, and what waits for one."""
 
     places: int
-    """0 if no worker has reported any: then nothing is refused."""
+    """0 if no worker has reported any; then nothing is refused."""
     running: Sequence[Use] = ()
     waiting: Sequence[Use] = ()
     expects_matches: bool = False
-    """Whether a match may have to be played at any moment."""
+    """Whether a match may have to be played at any time."""
     last: Use | None = None
-    """What began last, whether or not it still runs."""
+    """What started last, whether or not it is still running."""
 
     @property
     def counted(self) -> Sequence[Use]:
-        """The uses that count; with a single place only the last one, so that others take turns."""
+        """The uses that count; with a single slot only the last one, so that users take turns."""
         if self.places > 1:
             return self.running
         return () if self.last is None else (self.last,)
 
     def used(self, kind: Kind) -> int:
-        """Return how many places one kind uses."""
+        """Return how many slots one kind uses."""
         return sum(use.kind == kind for use in self.counted)
 
     def used_by(self, account: int) -> int:
-        """Return how many places an account uses."""
+        """Return how many slots an account uses."""
         return sum(account in use.accounts for use in self.counted)
 
     @property
     def share(self) -> int:
-        """The maximum places of an account while others wait, and of tests beside matches."""
+        """The maximum slots of an account while others wait, and of tests alongside matches."""
         return max(1, self.places // 2)
 
     def most(self, kind: Kind) -> int:
-        """Return the maximum places of one kind while the other one waits."""
+        """Return the maximum slots of one kind while the other kind waits."""
         return self.share if kind == "test" else max(1, self.places - self.share)
 
 
 def refusal(wanted: Use, load: Load, *, is_experiment: bool = False) -> Refusal | None:
-    """Return why something may not begin now, or None if it may."""
+    """Return why something may not start now, or None if it may."""
     if not load.places:
         return None
     if is_experiment and load.waiting:
@@ -93,7 +93,7 @@ def refusal(wanted: Use, load: Load, *, is_experiment: bool = False) -> Refusal 
 
 
 def is_contested(wanted: Use, load: Load) -> bool:
-    """Return whether the other kind needs its share: tests leave it free in advance."""
+    """Return whether the other kind needs its share; tests leave it free in advance."""
     if wanted.kind == "test" and load.places > 1 and load.expects_matches:
         return True
     return any(use.kind != wanted.kind for use in load.waiting)
@@ -111,10 +111,10 @@ def claim(
     *,
     is_experiment: bool = False,
 ) -> Refusal | None:
-    """Return why something may not begin now, or None if it may begin in this transaction.
+    """Return why something may not start now, or None if it may start in this transaction.
 
-    Concurrent callers decide one after the other. `experiments` are the kinds of matches that are
-    only played while nothing else waits.
+    Concurrent callers are decided one after the other. `experiments` are the kinds of matches that
+    are only played while nothing else waits.
     """
     last = lock(session)
     load = load_of(session, clock, wanted.accounts, experiments)
@@ -127,7 +127,7 @@ def claim(
 
 
 def lock(session: Session) -> LastProgram:
-    """Block other claims until the end of this transaction; return the last use."""
+    """Block other claims until this transaction ends; return the last use."""
     insert_missing(session, LastProgram, [{"id": ROW, "accounts": []}])
     return session.scalars(select(LastProgram).with_for_update()).one()
 
@@ -135,7 +135,7 @@ def lock(session: Session) -> LastProgram:
 def load_of(
     session: Session, clock: Clock, accounts: Collection[int], experiments: Collection[str] = ()
 ) -> Load:
-    """Return what uses the places and what waits, as far as it matters to some accounts."""
+    """Return what uses the slots and what waits, as far as it is relevant to some accounts."""
     workers = workers_of(session, clock)
     if not workers:
         return Load(0)
@@ -154,14 +154,14 @@ def workers_of(session: Session, clock: Clock) -> Sequence[Beat]:
 
 
 def count(session: Session, clock: Clock) -> int:
-    """Return the number of places."""
+    """Return the number of program slots."""
     return sum(worker.figures.program_slots for worker in workers_of(session, clock))
 
 
 def running(
     session: Session, workers: Collection[str], experiments: Collection[str]
 ) -> Iterator[Use]:
-    """Yield what the workers with programs are running."""
+    """Yield what is running in the program slots of these workers."""
     kinds = select(Match.id, Match.kind).where(
         Match.state == "in_progress", Match.worker.in_(workers)
     )
@@ -183,7 +183,7 @@ def running(
 def waiting(
     session: Session, accounts: Collection[int], match_waits: ColumnElement[bool]
 ) -> Iterator[Use]:
-    """Yield what waits, of each kind preferably something of other accounts."""
+    """Yield what waits for a slot: of each kind, preferably something of other accounts."""
     matches = select(Match.id).where(match_waits)
     own = programs().where(MatchParticipant.match_id == Match.id, Bot.user_id.in_(accounts))
     if session.scalar(matches.where(~own.exists()).limit(1)) is not None:
@@ -201,7 +201,7 @@ def waiting(
         .join(ProgramCheck, ProgramCheck.bot_id == Bot.id)
         .where(ProgramCheck.worker.is_(None), ProgramCheck.sent_at.is_not(None))
     )
-    # One more owner than there are accounts: at least one is then somebody else.
+    # One more owner than there are accounts, so that at least one is someone else.
     for tests in (tasks, checks):
         for owner in session.scalars(tests.distinct().limit(len(accounts) + 1)):
             yield test_of(owner)
@@ -231,8 +231,8 @@ def is_waiting(workers: Sequence[Beat], experiments: Collection[str]) -> ColumnE
 
 
 def test_of(owner: int | None) -> Use:
-    """Return the use of a place by a test of a user's program, or of a team's."""
-    # A team has one bot, so its checks use at most one place anyway.
+    """Return the slot use of a test of a user's program, or of a team's."""
+    # A team has one bot, so its checks use at most one slot anyway.
     return Use("test", frozenset() if owner is None else frozenset([owner]))
 
 
@@ -242,13 +242,13 @@ def is_running() -> ColumnElement[bool]:
 
 
 def expects_matches(session: Session) -> bool:
-    """Return whether a competition may plan a match at any moment."""
+    """Return whether a competition may plan a match at any time."""
     going_on = select(Competition.id).where(Competition.state == "running")
     return session.scalar(going_on.limit(1)) is not None
 
 
 def use_of_match(session: Session, match: int, experiments: Collection[str]) -> Use | None:
-    """Return a match's use of a place, for the owners of its programs; None if it is not queued."""
+    """Return a match's use of a slot, for its programs' owners; None if it is not queued."""
     kind = session.scalar(select(Match.kind).where(Match.id == match, Match.state == "queued"))
     if kind is None:
         return None
@@ -258,7 +258,7 @@ def use_of_match(session: Session, match: int, experiments: Collection[str]) -> 
 
 
 class Used(NamedTuple):
-    """How many of the places one account uses."""
+    """How many of the slots one account uses."""
 
     used: int
     places: int
@@ -267,7 +267,7 @@ class Used(NamedTuple):
 def why_match_waits(
     session: Session, clock: Clock, match_id: str, experiments: Collection[str]
 ) -> Used | None:
-    """Return the usage of the program owner whose share keeps a match waiting, or None."""
+    """Return the usage of the program owner whose share delays a match, or None."""
     match = session.scalars(select(Match.id).where(Match.match_id == match_id)).one()
     use = use_of_match(session, match, experiments)
     if use is None or not use.accounts:
@@ -279,22 +279,22 @@ def why_match_waits(
 
 
 def programs() -> Any:
-    """Return the query for the matches with programs of users, with these users."""
+    """Return the query for the match ids and owners of users' programs in matches."""
     seats = select(MatchParticipant.match_id, Bot.user_id)
     of_users = (Bot.kind == "program", Bot.user_id.is_not(None))
     return seats.join(Bot, Bot.id == MatchParticipant.bot_id).where(*of_users)
 
 
 SENT_AGAIN: Final = timedelta(seconds=60)
-"""How long after its message a check that no worker has taken is sent again."""
+"""How long after its message an unclaimed check is sent again."""
 
 
 def begin(
     session: Session, clock: Clock, bot: int, worker: str, experiments: Collection[str]
 ) -> bool:
-    """Take the check of a program; return False if it runs elsewhere, or must wait for its share.
+    """Claim a program's check; return False if it runs elsewhere, or must wait for its share.
 
-    Concurrent callers: at most one succeeds.
+    Of concurrent callers, at most one succeeds.
     """
     owner = session.scalars(select(Bot.user_id).where(Bot.id == bot)).one()
     insert_missing(session, ProgramCheck, [{"bot_id": bot}])
@@ -302,7 +302,7 @@ def begin(
         select(ProgramCheck).where(ProgramCheck.bot_id == bot).with_for_update()
     ).one()
     if check.worker in {each.process for each in workers_of(session, clock)}:
-        # Requested again while running: its end sends it again.
+        # Requested again while running: it is sent again when it ends.
         check.sent_at = clock()
         return False
     check.worker = check.sent_at = None
@@ -313,14 +313,14 @@ def begin(
 
 
 def wait(session: Session, clock: Clock, bot: int) -> None:
-    """Leave the check of a program to the next tick, or to the end of a running one. Idempotent."""
+    """Leave a program's check to the next tick, or to the end of a running one. Idempotent."""
     insert_missing(session, ProgramCheck, [{"bot_id": bot}])
     runs = (ProgramCheck.bot_id == bot, ProgramCheck.worker.is_not(None))
     session.execute(update(ProgramCheck).where(*runs).values(sent_at=clock()))
 
 
 def end(session: Session, bot: int) -> None:
-    """End the check of a program; one requested meanwhile waits. Idempotent."""
+    """End a program's check; one requested in the meantime waits. Idempotent."""
     session.execute(
         delete(ProgramCheck).where(ProgramCheck.bot_id == bot, ProgramCheck.sent_at.is_(None))
     )
@@ -339,9 +339,9 @@ def any_waits(session: Session) -> bool:
 
 
 def leave(session: Session, worker: str | None = None) -> None:
-    """Stop counting the places of a stopping worker, and let its checks run elsewhere.
+    """Stop counting the slots of a stopping worker, and let its checks run elsewhere.
 
-    Without a name, those of all workers, none of which can be running.
+    Without a name, this applies to all workers, none of which can be running.
     """
     stopped = ProgramCheck.worker.is_not(None) if worker is None else ProgramCheck.worker == worker
     session.execute(update(ProgramCheck).where(stopped).values(worker=None, sent_at=None))
@@ -350,9 +350,9 @@ def leave(session: Session, worker: str | None = None) -> None:
 
 
 def take_due(session: Session, clock: Clock) -> list[int]:
-    """Return the ids of the bots whose checks are due, and mark these as sent.
+    """Return the ids of the bots whose checks are due, and mark these checks as sent.
 
-    Concurrent callers: each check is returned to one of them.
+    With concurrent callers, each check is returned to only one of them.
     """
     live = [worker.process for worker in workers_of(session, clock)]
     now = clock()

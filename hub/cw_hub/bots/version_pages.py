@@ -1,4 +1,4 @@
-"""Pages of versions for their authors: uploading, choosing, downloading and comparing them."""
+"""Pages where authors upload, choose, download and compare versions of their programs."""
 
 from __future__ import annotations
 
@@ -44,21 +44,21 @@ NO_VERSION: Final = "There is no such version."
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """The bot whose versions are requested, by a requester verified to be its author."""
+    """The bot whose versions are requested; the current user is verified to be its author."""
 
     id: int
     bot_id: str
     name: str
     url: Callable[..., str]
-    """Returns the address of an action on versions, by its name."""
+    """Returns the URL of an action on versions, by its name."""
     back: str
-    """The address of the page of the bot."""
+    """The URL of the bot's page."""
     asked: Mapping[str, str] = field(default_factory=dict)
-    """The fields that a form sends besides the path of such an address."""
+    """The form fields that are sent in addition to the path of such a URL."""
 
 
 def find_or_404(author: Author, number: int | None) -> Version:
-    """Return a version of an author's bot; answer 404 if it does not exist."""
+    """Return a version of an author's bot; abort with 404 if it does not exist."""
     with one_reading() as reading:
         version = None if number is None else versions.find_version(reading, author.id, number)
     return version or abort(404, NO_VERSION)
@@ -70,7 +70,7 @@ def data_of(author: Author, version: Version) -> bytes:
 
 
 def file(author: Author, number: int) -> Response:
-    """Return a version as a zip."""
+    """Return a version as a zip download."""
     data = data_of(author, find_or_404(author, number))
     name = f"{author.name}-{number}.zip"
     answer = send_file(BytesIO(data), "application/zip", as_attachment=True, download_name=name)
@@ -79,7 +79,7 @@ def file(author: Author, number: int) -> Response:
 
 
 def comparison(author: Author) -> str:
-    """Return the page that compares the two versions of the query, the older first."""
+    """Return the page that compares the two versions given in the query, the older one first."""
     asked = sorted(whole_number(request.args.get(name, ""), least=1) or 0 for name in ("a", "b"))
     old, new = (find_or_404(author, number) for number in asked)
     files = [packages.files_of(data_of(author, version)) for version in (old, new)]
@@ -95,7 +95,7 @@ LONG_NOTE: Final = f"The note must be at most {LONGEST_NOTE} characters long"
 
 
 def sent(game: str) -> tuple[Package, str]:
-    """Return the program and the note of a form; raise UsageError if invalid."""
+    """Return the program and the note from a form; raise UsageError if invalid."""
     file = request.files.get("program")
     if file is None or not file.filename:
         raise UsageError(NO_FILE)
@@ -118,7 +118,7 @@ def line_of(text: str) -> str:
 
 
 def number_sent() -> int:
-    """Return the version number in a form; raise UsageError if invalid."""
+    """Return the version number from a form; raise UsageError if invalid."""
     number = whole_number(request.form.get("version", ""), least=1)
     if number is None:
         raise UsageError(versions.NO_VERSION)
@@ -133,9 +133,9 @@ def stored(objects: ObjectStore, bot_id: str, package: Package, note: str) -> Up
 
 
 def save(hub: Resources, bot: int, bot_id: str, package: Package, note: str) -> int:
-    """Save a version of a person's bot, which waits for its check; return its number.
+    """Save a version of a user's bot, which waits for its check; return its number.
 
-    Raises WrongStatus and CapacityError as `verbs.save_version` does.
+    Raises WrongStatus and CapacityError as `service.save_version` does.
     """
     upload = stored(hub.objects, bot_id, package, note)
     with hub.database.writing() as writing:
@@ -147,12 +147,12 @@ PLAYS_NEXT: Final = "version {} plays from the next match on"
 
 
 def author_of(bot: BotView) -> Author:
-    """Return a bot of the current user, as the author of its versions."""
+    """Return a bot of the current user in the form that the version pages need."""
     return Author(bot.id, bot.bot_id, bot.name, partial(url, bot), address(bot), {"game": bot.game})
 
 
 def url(bot: BotView, name: str, **more: Any) -> str:
-    """Return the address of an author's action on the versions of a bot."""
+    """Return the URL of an author's action on a bot's versions."""
     return url_for(f"bots.{name}", name=bot.name, game=bot.game, **more)
 
 
@@ -164,7 +164,7 @@ def register_program() -> ResponseReturnValue:
     if why or must_confirm():
         return refused(form, {"": why or CONFIRM})
     if form.game.data == OF_ITS_OWN:
-        # 307 repeats the request there, with the uploaded file.
+        # A 307 redirect repeats the request there, with the uploaded file.
         abort(redirect(url_for("bot_settings.upload"), 307))
     form.validate()
     errors = first_errors(form)
@@ -195,7 +195,7 @@ def refused(form: ProgramForm, errors: dict[str, str]) -> ResponseReturnValue:
 @routes.post("/bot/<name>/upload")
 @players_only
 def upload(name: str) -> ResponseReturnValue:
-    """Save a version of a program, which plays once it has passed its check."""
+    """Save a version of a program, which becomes active once it has passed its check."""
     bot, hub = find(name), resources()
     why = why_off(hub.settings) or (UNCONFIRMED if must_confirm() else "")
     if why:
@@ -215,7 +215,7 @@ def upload(name: str) -> ResponseReturnValue:
 @routes.post("/bot/<name>/use-version")
 @players_only
 def use_version(name: str) -> ResponseReturnValue:
-    """Make an earlier version play."""
+    """Activate an earlier version."""
     bot, hub = find(name), resources()
     try:
         number = number_sent()
@@ -233,19 +233,19 @@ def use_version(name: str) -> ResponseReturnValue:
 @routes.get("/bot/<name>/version/<int:number>.zip")
 @players_only
 def version_file(name: str, number: int) -> Response:
-    """Return a version of a program, to its author alone."""
+    """Return a version of a program to its author only."""
     return file(author_of(find(name)), number)
 
 
 @routes.get("/bot/<name>/compare")
 @players_only
 def compare(name: str) -> ResponseReturnValue:
-    """Show the differences between two versions of a program, to its author alone."""
+    """Show the differences between two versions of a program to its author only."""
     return comparison(author_of(find(name)))
 
 
 def part(bot: BotView) -> Markup:
-    """Return the part of a bot's page that shows its author the versions."""
+    """Return the part of a bot's page that shows the versions to their author."""
     with one_reading() as reading:
         own_versions = versions.versions_of(reading, bot.id)
     return part_of_page(

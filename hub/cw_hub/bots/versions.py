@@ -44,7 +44,7 @@ class Upload:
 
     sha256: str
     size: int
-    """In bytes, packed."""
+    """Size in bytes, packed."""
     files: str = ""
     """The names of its files, one per line."""
     language: str = ""
@@ -57,15 +57,15 @@ def store(objects: ObjectStore, bot_id: str, data: bytes, sha256: str) -> None:
 
 
 def locked(session: Session, bot: int) -> Bot:
-    """Return the row of a bot, locked: one caller at a time counts and chooses its versions."""
+    """Return a bot's row, locked, so that callers count and choose its versions one at a time."""
     return session.scalars(select(Bot).where(Bot.id == bot).with_for_update(key_share=True)).one()
 
 
 def add(session: Session, clock: Clock, bot: Bot, upload: Upload, state: VersionState) -> int:
     """Add a version of a bot whose row is locked; return its number.
 
-    Each call gets a number of its own, even with concurrent callers. Raises CapacityError if the
-    bot has the maximum number or size of versions.
+    Each call gets a unique number, even with concurrent callers. Raises CapacityError if the bot
+    has the maximum number or size of versions.
     """
     last, size = session.execute(
         select(func.max(BotVersion.number), func.sum(BotVersion.size)).where(
@@ -92,7 +92,7 @@ def add(session: Session, clock: Clock, bot: Bot, upload: Upload, state: Version
 
 
 def ready(session: Session, bot: int, number: int) -> BotVersion:
-    """Return a version that can play; raise NotReady if it is missing or cannot."""
+    """Return a version that can play; raise NotReady if it is missing or not ready."""
     version = find(session, bot, number)
     if version is None or version.state != "ready":
         raise NotReady(NO_VERSION)
@@ -107,7 +107,7 @@ def find(session: Session, bot: int, number: int) -> BotVersion | None:
 
 
 def activate(session: Session, clock: Clock, bot: Bot, number: int) -> None:
-    """Make a version of a bot whose row is locked the one that plays, from the next match on."""
+    """Activate a version of a bot whose row is locked, from the next match on."""
     bot.kind, bot.endpoint = "program", ""
     bot.settings = {**bot.settings, VERSION: number}
     session.add(BotActivation(bot_id=bot.id, number=number, at=clock()))
@@ -125,8 +125,8 @@ def note_check(
 ) -> bool:
     """Record a version's check, once; return whether it concerns what plays now.
 
-    A version that has passed plays from the next match on, unless another was chosen since it was
-    saved.
+    A version that has passed becomes active from the next match on, unless another one was chosen
+    after it was saved.
     """
     version = find(session, bot.id, number)
     if version is None:
@@ -147,7 +147,7 @@ def forget(session: Session, bots: Sequence[int]) -> None:
 
 
 def unused_uploads(session: Session, keys: Iterable[str]) -> list[str]:
-    """Return the objects of uploads, and those derived from them, that no version refers to."""
+    """Return the keys of uploads, and of objects derived from them, that no version refers to."""
     stored = {key: tuple(source_key(key).split("/")[1:]) for key in keys}
     query = (
         select(Bot.bot_id, BotVersion.sha256)
@@ -169,17 +169,17 @@ def failed_step(steps: Iterable[Step]) -> Step | None:
 
 
 def chosen_since(session: Session, version: BotVersion) -> bool:
-    """Return whether another version was made to play since this one was saved."""
+    """Return whether another version was activated after this one was saved."""
     last = select(func.max(BotActivation.at)).where(BotActivation.bot_id == version.bot_id)
     at = session.scalar(last)
     return at is not None and at > version.created_at
 
 
 CONTEXT: Final = 3
-"""Unchanged lines shown around those that differ."""
+"""Number of unchanged lines shown around differences."""
 
 MOST_MATCHED: Final = 2000
-"""Maximum number of lines, over all files, that are matched: this takes quadratic time."""
+"""Maximum number of lines matched over all files, as matching takes quadratic time."""
 
 MOST_LINES: Final = 20_000
 """Maximum number of lines of a file that is shown."""
@@ -197,7 +197,7 @@ Change: TypeAlias = Literal["added", "removed", "changed"]
 Sign: TypeAlias = Literal[" ", "-", "+"]
 
 Opcode: TypeAlias = tuple[str, int, int, int, int]
-"""As in difflib: a tag, and ranges of lines in the earlier and the later version."""
+"""As in difflib: a tag, and line ranges in the earlier and the later version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,20 +206,21 @@ class Line:
 
     sign: Sign
     old: int | None
-    """Its number in the earlier version, from 1."""
+    """The line number in the earlier version, from 1."""
     new: int | None
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """A file that differs."""
+    """A file that differs between two versions."""
 
     name: str
     change: Change
     parts: Sequence[Sequence[Line]] | None
-    """The places where it differs, with the lines around them; None if it is not text, or has too
-    many lines.
+    """Groups of differing lines, with the lines around them.
+
+    None if the file is not text, or has too many lines.
     """
 
 
@@ -233,7 +234,7 @@ class Comparison:
 
 
 def compare(old: Mapping[str, bytes], new: Mapping[str, bytes]) -> Comparison:
-    """Compare the files of two versions, given by name."""
+    """Compare the files of two versions, given as contents by name."""
     names = [name for name in sorted({*old, *new}) if old.get(name) != new.get(name)]
     files: list[FileChange] = []
     left, matched = LONGEST_COMPARISON, MOST_MATCHED // max(1, len(names))
@@ -248,7 +249,7 @@ def compare(old: Mapping[str, bytes], new: Mapping[str, bytes]) -> Comparison:
 
 
 def file_parts(old: bytes, new: bytes, matched: int, most: int) -> list[list[Line]] | None:
-    """Return where a file differs, with at most `most` differing lines; None if not text.
+    """Return the parts where a file differs, with at most `most` differing lines; None if not text.
 
     If a file has too many lines to match, everything between the first and the last difference is
     shown as removed, and as added.
@@ -288,7 +289,7 @@ def opcodes(old: Sequence[str], new: Sequence[str], matched: int) -> list[Opcode
 
 
 def common(one: Sequence[str], other: Sequence[str]) -> int:
-    """Return how many lines two texts have in common at the beginning."""
+    """Return the number of leading lines that two texts have in common."""
     pairs = zip(one, other, strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
@@ -328,7 +329,7 @@ def grouped(all_lines: Iterator[Line], most: int) -> Iterator[list[Line]]:
 
 
 LISTED: Final = 50
-"""Versions of a bot that are listed, and marked on its graph."""
+"""Maximum number of a bot's versions that are listed, and marked on its graph."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,7 +339,7 @@ class Version:
     number: int
     sha256: str
     size: int
-    """In bytes, as stored."""
+    """Size in bytes, as stored."""
     language: str
     """The name that kits use; "" if unknown."""
     note: str
@@ -351,7 +352,7 @@ class Version:
 
     @property
     def language_title(self) -> str:
-        """The language, for people."""
+        """The display title of the language."""
         known = LANGUAGES.get(self.language)
         return known.title if known else ""
 
@@ -387,7 +388,7 @@ def view_of(row: BotVersion) -> Version:
 
 @dataclass(frozen=True, slots=True)
 class Activation:
-    """The moment from which a version plays."""
+    """The time from which a version is active."""
 
     number: int
     at: datetime

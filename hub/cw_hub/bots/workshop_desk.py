@@ -1,4 +1,4 @@
-"""The tasks of a draft: rows that its page writes, and workers carry out."""
+"""Workshop tasks of a draft for its page: starting and stopping them, status and results."""
 
 from __future__ import annotations
 
@@ -75,16 +75,16 @@ EMPTY: Final[Mapping[Kind, dict[str, Any]]] = {
 
 @dataclass(frozen=True, slots=True)
 class HubDesk:
-    """The tasks of a draft."""
+    """The workshop tasks of one draft."""
 
     draft: Draft
 
     def begin_run(self, wanted: WantedRun) -> Json:
-        """Begin a match, replacing the previous one; without a seed, one is drawn."""
+        """Start a match, replacing the previous one; without a seed, one is drawn."""
         seed = drawn() if wanted.seed is None else wanted.seed
         about = {**self._against(wanted.opponent), "seat": wanted.seat, "seed": seed}
         if wanted.replay:
-            # The worker checks its number of seats, and that it is of this game.
+            # The worker checks the replay's number of seats, and that it is of this game.
             about |= {"replay": known_replays().key(wanted.replay), "turn": wanted.turn}
         else:
             refuse_seat(wanted.seat, seats_of(self.draft.game))
@@ -108,7 +108,7 @@ class HubDesk:
             return turn_in(workshop_tasks.piece_with(reading, task.id, TURNS, number), number)
 
     def end_run(self) -> None:
-        """End the run, and a repeated question."""
+        """End the run and any repeated question."""
         self._end("ask")
         self._end("run")
 
@@ -126,7 +126,7 @@ class HubDesk:
         return self._report("ask")
 
     def begin_series(self, opponent: str, number: int) -> None:
-        """Begin a series, replacing the previous one."""
+        """Start a series, replacing the previous one."""
         if not FEWEST <= number <= MOST:
             raise UsageError(f"a series has {FEWEST} to {MOST} matches, not {number}")
         about = {**self._against(opponent), "matches": number, "seed": drawn(number)}
@@ -151,7 +151,7 @@ class HubDesk:
         self._end("series")
 
     def begin_check(self) -> None:
-        """Begin a check, replacing the previous one."""
+        """Start a check, replacing the previous one."""
         self._begin("check", {})
 
     def check(self) -> Json:
@@ -163,7 +163,7 @@ class HubDesk:
         self._end("check")
 
     def _against(self, opponent: str) -> dict[str, Json]:
-        """Return a worker's data on an opponent; raise UsageError if it is unknown."""
+        """Return the data that a worker needs on an opponent; raise UsageError if unknown."""
         with one_reading() as reading:
             versions = {each.key: each for each in own_versions(reading, self.draft)}
         refuse_opponent(self.draft.game, opponent, versions)
@@ -174,7 +174,7 @@ class HubDesk:
         return {"opponent": version.name, "version": program}
 
     def _begin(self, kind: Kind, about: dict[str, Json]) -> int:
-        """Queue a task for the draft as it is now; return its number."""
+        """Queue a task for the draft in its current state; return the task's number."""
         if must_confirm():
             abort(403, CONFIRM)
         with one_reading() as reading:
@@ -202,13 +202,13 @@ class HubDesk:
             return nothing if task is None else report_of(reading, kind, task)
 
     def _address(self, number: int, seed: int) -> dict[str, Json]:
-        """Return where a page finds the match of a run, and its seed."""
+        """Return the URL at which a page finds the match of a run, and the match's seed."""
         address = url_for("workshop.run_document", game=self.draft.game, number=number)
         return {"match": str(number), "document": address, "seed": seed}
 
 
 def desk_of(game: str) -> HubDesk:
-    """Return the desk of the current user; answer 401 to visitors."""
+    """Return the current user's desk; abort with 401 for visitors."""
     if actor().user is None:
         abort(reply({"error": LOG_IN}, 401))
     refuse_unfit(game)
@@ -216,7 +216,7 @@ def desk_of(game: str) -> HubDesk:
 
 
 def report_of(session: Reading, kind: Kind, task: Task) -> dict[str, Json]:
-    """Return the report on a task for its page: from its worker, and on its end or its place."""
+    """Return the report on a task for its page: the worker's, and its end or queue status."""
     report = {**EMPTY[kind], **(task.report or {}), "goes_on": task.is_open}
     if task.cause:
         report |= {"words": ending(kind, task), "failed": True} if kind == "run" else {}
@@ -266,10 +266,10 @@ def ordinal(number: int) -> str:
 @routes.get("/<game:game>/run/<int:number>/document")
 @players_only_json
 def run_document(game: str, number: int) -> Response:
-    """Return a run as far as it is reported, or only what came after a number of turns.
+    """Return a run as far as it is reported, or only what follows a number of turns.
 
     202 with a message while there is nothing to show, 304 if nothing has changed, 404 for a run
-    that another one has replaced, or that belongs to somebody else.
+    that another one has replaced, or that belongs to another user.
     """
     with one_reading() as reading:
         task = workshop_tasks.find(reading, own_draft(game), "run")
@@ -297,7 +297,7 @@ def turns_known() -> int | None:
 
 
 def tagged(answer: Response, tag: str) -> Response:
-    """Return an answer with its tag; "" means that it is requested again at once."""
+    """Return a response with its ETag; "" means that it is requested again immediately."""
     if tag:
         answer.set_etag(tag)
     return fresh(answer)

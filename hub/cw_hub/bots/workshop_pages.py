@@ -1,4 +1,4 @@
-"""The pages of a workshop on a hub: a draft, saving it, choosing its language and a position."""
+"""Workshop pages: editing a draft, saving it as a version, choosing a language and a position."""
 
 from __future__ import annotations
 
@@ -62,18 +62,18 @@ from cw_hub.players import packages
 
 @dataclass(frozen=True, slots=True)
 class Replays:
-    """How to reach the replays of a site by name."""
+    """How to find a site's replays by name."""
 
     key: Callable[[str], str]
-    """Returns the key of the object; answers 404 if the requester may not see it."""
+    """Returns the object's key; aborts with 404 if the current user may not see it."""
     address: Callable[[str], str]
-    """Returns the address of the document."""
+    """Returns the URL of the replay document."""
     page: Callable[[str], str]
-    """Returns the address of the page that plays it."""
+    """Returns the URL of the page that plays it."""
 
 
 def install(app: Flask, replays: Replays) -> None:
-    """Set the replays that the workshop of an app uses."""
+    """Register the replays that the workshop of an app uses."""
     app.extensions["replays"] = replays
 
 
@@ -134,14 +134,14 @@ def shown_replay(name: str) -> ShownReplay:
 
 
 def opponent_of(opponents: Mapping[str, str]) -> str:
-    """Return the opponent named by the query, or the usual one."""
+    """Return the opponent given in the query, or the default one."""
     name = request.args.get("opponent", "")
     usual = USUAL_OPPONENT if USUAL_OPPONENT in opponents else next(iter(opponents))
     return name if name in opponents else usual
 
 
 def refuse_unfit(game: str) -> None:
-    """Answer 404 if a game has no kits or programs, 409 if no programs are run."""
+    """Abort with 404 if a game has no kits or programs, with 409 if programs are not run."""
     if not has_workshop(game):
         abort(404, NO_WORKSHOP)
     why = why_off(resources().settings)
@@ -151,12 +151,12 @@ def refuse_unfit(game: str) -> None:
 
 @lru_cache
 def has_workshop(game: str) -> bool:
-    """Return whether a game has kits to begin with; cached, as kits do not change."""
+    """Return whether a game has kits to start from; cached, as kits do not change."""
     return game in bots_pages.games_of_programs() and bool(languages_of(game))
 
 
 def written_at(game: str) -> str:
-    """Return the address of the page for writing bots of a game, or "" if there is none."""
+    """Return the URL of the page for writing a game's bots, or "" if there is none."""
     is_written = has_workshop(game) and not why_off(resources().settings)
     return url_for("workshop.page", game=game) if is_written else ""
 
@@ -167,7 +167,7 @@ def own_draft(game: str) -> Draft:
 
 
 def language_of(draft: list[TextFile]) -> str:
-    """Return the language of a draft, or the usual one if unknown."""
+    """Return the language of a draft, or the default one if unknown."""
     names = {each.name for each in draft}
     return next((language for language, main in MAIN.items() if main in names), USUAL)
 
@@ -175,7 +175,7 @@ def language_of(draft: list[TextFile]) -> str:
 @routes.get("/<game:game>/files")
 @players_only_json
 def files(game: str) -> Response:
-    """Return the files of the player's draft, each with text and digest; 304 if unchanged."""
+    """Return the files of the player's draft with their texts and digests; 304 if unchanged."""
     refuse_unfit(game)
     with one_reading() as reading:
         draft = drafts.files(reading, own_draft(game))
@@ -190,7 +190,7 @@ def files(game: str) -> Response:
 @routes.put("/<game:game>/files/<name>")
 @players_only_json
 def save(game: str, name: str) -> ResponseReturnValue:
-    """Save a file; 409 with its present content if another window has changed it, 422 if unfit."""
+    """Save a file; 409 with its current content if another window changed it, 422 if invalid."""
     refuse_unfit(game)
     request.max_content_length = LARGEST_BODY
     hub = resources()
@@ -208,7 +208,7 @@ def save(game: str, name: str) -> ResponseReturnValue:
 
 
 REFUSED: Final = (CapacityError, ProtocolError, UsageError)
-"""Errors answered with 422 and their message."""
+"""Errors reported with status 422 and their message."""
 
 NO_BOT: Final = "There is no such bot."
 OPENED: Final = "Version {} is your draft now."
@@ -216,7 +216,7 @@ LEFT: Final = "You already have a draft for this game, which was not changed."
 
 
 class ToSave(msgspec.Struct, frozen=True):
-    """The request of a page to save a version."""
+    """A page's request to save a version."""
 
     name: str
     """The name of the bot."""
@@ -226,7 +226,7 @@ class ToSave(msgspec.Struct, frozen=True):
 @routes.post("/<game:game>/versions")
 @players_only_json
 def save_version(game: str) -> ResponseReturnValue:
-    """Save the draft as a version of a bot of the player; the bot is created if missing."""
+    """Save the draft as a version of the player's bot, which is created if missing."""
     refuse_unfit(game)
     if must_confirm():
         return reply({"error": CONFIRM}, 403)
@@ -254,7 +254,7 @@ def saved(game: str, sent: ToSave) -> tuple[BotView, int]:
 
 
 def bot_named(game: str, name: str) -> BotView:
-    """Return a program of the player, registered if there is none with that name.
+    """Return the player's program with that name, registering it if there is none.
 
     Raises UsageError if the name is not available, or if the bot is not a program.
     """
@@ -265,7 +265,7 @@ def bot_named(game: str, name: str) -> BotView:
 
 
 def bot_of_player() -> BotView | None:
-    """Return the player's only bot of the game with one bot each, turned into a program."""
+    """Return the player's bot in the game that allows one bot each, turned into a program."""
     hub, user = resources(), player()
     with hub.database.writing() as writing:
         own_program(writing, hub.clock, hub.sealer, user.user_id, user.username)
@@ -299,7 +299,7 @@ def version_state(game: str, name: str, number: int) -> ResponseReturnValue:
 
 
 def find_version(game: str, name: str, number: int | None) -> Version:
-    """Return a version of a program of the player; answer 404 for any other."""
+    """Return a version of the player's program; abort with 404 for any other version."""
     bot = own_bot(game, name) or abort(404, NO_BOT)
     return version_pages.find_or_404(author_of(bot), number)
 
@@ -313,7 +313,7 @@ def polled(version: Version) -> Polled:
 @routes.post("/<game:game>/open")
 @players_only
 def open_version(game: str) -> ResponseReturnValue:
-    """Fill the draft from a version of a program of the player, unless it has been edited."""
+    """Fill the draft from a version of the player's program, unless it has been edited."""
     refuse_unfit(game)
     hub, number = resources(), whole_number(request.form.get("version", ""), least=1)
     bot = own_bot(game, request.form.get("bot", "")) or abort(404, NO_BOT)
@@ -344,7 +344,7 @@ BEGUN: Final = "Your draft begins with the kit for {}."
 @routes.get("/<game:game>/language")
 @players_only
 def choose_language(game: str) -> ResponseReturnValue:
-    """Show the languages that a draft may be written in, and whether the draft would be lost."""
+    """Show the languages available for a draft, and whether the draft would be lost."""
     refuse_unfit(game)
     return language_page(game)
 
@@ -367,7 +367,7 @@ def language_page(game: str, error: str = "") -> str:
 
 
 def running(game: str) -> dict[str, str]:
-    """Return the languages with a kit for a game that live workers run, with their versions."""
+    """Return the kit languages of a game that live workers run, with their versions."""
     with one_reading() as reading:
         versions = programs.offered(reading, resources().clock)
     return {name: versions[name] for name in languages_of(game) if name in versions}
@@ -376,7 +376,7 @@ def running(game: str) -> dict[str, str]:
 @routes.post("/<game:game>/language")
 @players_only
 def set_language(game: str) -> ResponseReturnValue:
-    """Replace the draft with the kit of a language; 409 if it was changed meanwhile."""
+    """Replace the draft with the kit of a language; 409 if it was changed in the meantime."""
     refuse_unfit(game)
     hub, language = resources(), request.form.get("language", "")
     if language not in running(game):

@@ -40,15 +40,15 @@ LOST_AFTER: Final = timedelta(seconds=20)
 """How long after its last report the worker of a task counts as gone."""
 
 RETENTION: Final = timedelta(days=7)
-"""How long a finished task is kept, with everything that it reported."""
+"""How long a finished task is stored, with everything that it reported."""
 
 PATIENCE: Final = timedelta(seconds=2)
-"""How long anything else waits before a series gives way to it."""
+"""How long other work waits before a series gives way to it."""
 
 IS_SERIES: Final = WorkshopTask.kind == "series"
 
 LOOKED_AT: Final = 20
-"""Maximum number of people considered for the next task; those skipped have used up their share."""
+"""Maximum number of users considered for the next task; skipped ones have used up their share."""
 
 SENT_AGAIN: Final = timedelta(seconds=60)
 """How long after its message an unclaimed task is sent again."""
@@ -98,7 +98,7 @@ class Claim:
     source: bytes
     worker: str
     report: Json
-    """The last report of a task that gave way; None if it has not begun before."""
+    """The last report of a task that gave way; None if it has not started before."""
 
 
 class News(NamedTuple):
@@ -113,7 +113,8 @@ class News(NamedTuple):
 def begin(session: Session, clock: Clock, new: New) -> int:
     """Queue a task, replacing the previous one of its kind; return its id.
 
-    The previous task's worker finds it gone, and stops it. Concurrent callers: the later one stays.
+    The previous task's worker finds it deleted and stops. Of concurrent callers, the later one's
+    task remains.
     """
     draft = new.draft
     session.scalars(select(User.id).where(User.id == draft.user).with_for_update()).one()
@@ -135,13 +136,13 @@ def begin(session: Session, clock: Clock, new: New) -> int:
 
 
 def is_of(draft: Draft, kind: TaskKind) -> ColumnElement[bool]:
-    """Return the condition for the task of a kind with a draft."""
+    """Return the condition for a draft's task of a kind."""
     table = WorkshopTask
     return and_(table.user_id == draft.user, table.game == draft.game, table.kind == kind)
 
 
 def find(session: Session, draft: Draft, kind: TaskKind) -> Task | None:
-    """Return the task of a kind with a draft, or None."""
+    """Return a draft's task of a kind, or None."""
     table = WorkshopTask
     columns = (table.id, table.user_id, table.state, table.request, table.report, table.cause)
     row = session.execute(select(*columns).where(is_of(draft, kind))).one_or_none()
@@ -149,7 +150,7 @@ def find(session: Session, draft: Draft, kind: TaskKind) -> Task | None:
 
 
 def ahead_of(session: Session, kind: Kind, task: Task) -> int:
-    """Return how many tasks are served before a waiting one; series come last."""
+    """Return how many tasks are served before a waiting one; series are served last."""
     earlier = WorkshopTask.id < task.id
     before = or_(~IS_SERIES, earlier) if kind == "series" else and_(~IS_SERIES, earlier)
     waiting = select(func.count()).where(WorkshopTask.state == "queued", before)
@@ -157,7 +158,7 @@ def ahead_of(session: Session, kind: Kind, task: Task) -> int:
 
 
 def own_running(session: Session, user: int) -> TaskKind | None:
-    """Return the kind of a person's running task, or None."""
+    """Return the kind of a user's running task, or None."""
     running = select(WorkshopTask.kind).where(
         WorkshopTask.user_id == user, WorkshopTask.state == "running"
     )
@@ -167,9 +168,9 @@ def own_running(session: Session, user: int) -> TaskKind | None:
 def claim_task(
     session: Session, clock: Clock, worker: str, experiments: Collection[str] = ()
 ) -> Claim | None:
-    """Claim the next task; None if none can begin now.
+    """Claim the next task; return None if none can start now.
 
-    Concurrent callers get different tasks. A task that exceeds its share of the places waits.
+    Concurrent callers get different tasks. A task that exceeds its share of the slots waits.
     """
     table = WorkshopTask
     shares.lock(session)
@@ -196,7 +197,7 @@ def claim_task(
 
 
 def beat(session: Session, clock: Clock, claim: Claim, news: News) -> bool:
-    """Record a report on a task; return False, and record nothing, if the task is to stop."""
+    """Record a report on a task; return False, recording nothing, if the task must stop."""
     return tell(session, claim, news, beat_at=clock())
 
 
@@ -207,9 +208,9 @@ def is_task_claimed(session: Session, claim: Claim) -> bool:
 
 
 def keeps_others_waiting(session: Session, clock: Clock, experiments: Collection[str] = ()) -> bool:
-    """Return whether a series must give way: to another test, or to a match if places are scarce.
+    """Return whether a series must give way: to another test, or to a match if slots are scarce.
 
-    A test that has just begun to wait may still find another place.
+    A test that has only just started to wait may still find another slot.
     """
     late = WorkshopTask.created_at <= clock() - PATIENCE
     tasks = select(WorkshopTask.id).where(WorkshopTask.state == "queued", ~IS_SERIES, late)
@@ -219,7 +220,7 @@ def keeps_others_waiting(session: Session, clock: Clock, experiments: Collection
 
 
 def give_way(session: Session, clock: Clock, claim: Claim) -> None:
-    """Requeue a series; it resumes later where it was."""
+    """Requeue a series; it resumes later where it stopped."""
     its = and_(WorkshopTask.id == claim.id, is_running(claim.worker))
     session.execute(update(WorkshopTask).where(its).values(state="queued", sent_at=clock()))
 
@@ -290,7 +291,7 @@ def forget_old(resources: Resources) -> int:
 def take_due(session: Session, clock: Clock, silence: timedelta = SENT_AGAIN) -> int:
     """Return how many waiting tasks may have lost their messages, and mark these as sent again.
 
-    Concurrent callers: each task is counted once.
+    With concurrent callers, each task is counted once.
     """
     now = clock()
     late = or_(WorkshopTask.sent_at.is_(None), WorkshopTask.sent_at <= now - silence)
@@ -300,7 +301,7 @@ def take_due(session: Session, clock: Clock, silence: timedelta = SENT_AGAIN) ->
 
 
 def forget_messages(session: Session) -> None:
-    """Re-enqueue all waiting tasks; their messages may be lost."""
+    """Mark all waiting tasks as unsent, because their messages may be lost."""
     waiting = update(WorkshopTask).where(WorkshopTask.state == "queued")
     session.execute(waiting.values(sent_at=None))
 
@@ -312,7 +313,7 @@ def any_waits(session: Session) -> bool:
 
 
 def take_refused(session: Session, clock: Clock) -> None:
-    """Mark refused tasks as waiting for a place again. Idempotent."""
+    """Mark refused tasks as waiting for a slot again. Idempotent."""
     refused = (WorkshopTask.state == "queued", WorkshopTask.sent_at.is_(None))
     session.execute(update(WorkshopTask).where(*refused).values(sent_at=clock()))
 
@@ -343,11 +344,11 @@ def piece_with(session: Session, task: int, kind: str, number: int) -> bytes | N
 
 
 MOST_BYTES: Final = 64 * 1024 * 1024
-"""Maximum bytes of cached programs: a hundred typical ones, two of the largest."""
+"""Maximum bytes of cached programs: a hundred typical ones, or two of the largest."""
 
 
 class Programs:
-    """Compiled programs by language and sources."""
+    """A cache of compiled programs by language and sources."""
 
     def __init__(self, most: int = MOST_BYTES) -> None:
         """Set the maximum number of bytes."""
@@ -360,7 +361,7 @@ class Programs:
             return self._programs.get((language, digest))
 
     def keep(self, language: str, digest: str, program: bytes) -> None:
-        """Cache a program; the least recently used ones make room."""
+        """Cache a program, evicting the least recently used ones if necessary."""
         with self._lock:
             if len(program) <= self._programs.maxsize:
                 self._programs[language, digest] = program
@@ -370,7 +371,7 @@ PROGRAMS: Final = Programs()
 
 
 DO: Final = "workshop_task"
-"""The job that carries out the next task, whichever it is."""
+"""The name of the job that carries out the next task of any kind."""
 
 LONGEST: Final[Mapping[TaskKind, float]] = {"run": 300, "ask": 120, "series": 1800, "check": 300}
 """Maximum duration of a task in seconds, including its compiler."""
@@ -381,7 +382,7 @@ logger = logging.getLogger(__name__)
 
 
 def do_next(resources: Resources, *, worker: str, experiments: Collection[str] = ()) -> bool:
-    """Carry out the next task; return whether one could begin."""
+    """Carry out the next task; return whether one could start."""
     with resources.database.writing() as session:
         claim = claim_task(session, resources.clock, worker, experiments)
     if claim is None:
@@ -391,7 +392,7 @@ def do_next(resources: Resources, *, worker: str, experiments: Collection[str] =
 
 
 def send_next(resources: Resources) -> None:
-    """Have a worker look for a task again, as one that was refused may be able to begin."""
+    """Have a worker look for a task again, as one that was refused may now be able to start."""
     with resources.database.reading() as session:
         if not any_waits(session):
             return
@@ -401,7 +402,7 @@ def send_next(resources: Resources) -> None:
 
 
 def send_lost(resources: Resources) -> None:
-    """Send unclaimed tasks again whose messages may be lost; concurrent calls send each once."""
+    """Resend unclaimed tasks whose messages may be lost; concurrent calls send each once."""
     with resources.database.writing() as session:
         count = take_due(session, resources.clock)
     for _ in range(count):
@@ -409,7 +410,7 @@ def send_lost(resources: Resources) -> None:
 
 
 def do(resources: Resources, claim: Claim, experiments: Collection[str]) -> None:
-    """Carry out a task until it ends or is to stop; none of its processes outlives the call."""
+    """Carry out a task until it ends or must stop; none of its processes outlives the call."""
     try:
         with resources.players.play(draft_of(resources, claim), sent(resources, claim)) as play:
             follow(resources, claim, play, experiments)
@@ -432,7 +433,7 @@ def follow(
     play: Iterable[FromPlayer],
     experiments: Collection[str],
 ) -> None:
-    """Record a player's reports on a task, until it ends or is to stop."""
+    """Record a player's reports on a task, until it ends or must stop."""
     for message in play:
         if isinstance(message, Built):
             PROGRAMS.keep(claim.request["language"], digest_of(claim), message.data)
@@ -458,12 +459,12 @@ def goes_on(
 
 
 def news_of(news: MessagesNews | None) -> News:
-    """Return the report in the form in which it is recorded."""
+    """Return a player's report in the form in which it is stored."""
     return News(None) if news is None else News(news.report, news.pieces)
 
 
 def has_given_way(resources: Resources, claim: Claim, experiments: Collection[str]) -> bool:
-    """Requeue a series if it keeps anything else waiting; return whether it does."""
+    """Requeue a series if it keeps other work waiting; return whether it was requeued."""
     with resources.database.reading() as session:
         if not keeps_others_waiting(session, resources.clock, experiments):
             return False
@@ -473,14 +474,15 @@ def has_given_way(resources: Resources, claim: Claim, experiments: Collection[st
 
 
 def digest_of(claim: Claim) -> str:
-    """Return the SHA-256 of the files of a draft."""
+    """Return the SHA-256 of a draft's zipped files."""
     return sha256(claim.source).hexdigest()
 
 
 def draft_of(resources: Resources, claim: Claim) -> MessagesDraft:
     """Return a task in the form sent to a player.
 
-    Raises UsageError if no programs are run here, or if something it needs was deleted meanwhile.
+    Raises UsageError if programs are not run here, or if something it needs was deleted in the
+    meantime.
     """
     if problem := programs.why_none(resources.settings):
         raise UsageError(problem)

@@ -1,4 +1,4 @@
-"""`cw hub`: the site for many people."""
+"""The `cw hub` command group, whose commands run and administer a site."""
 
 from __future__ import annotations
 
@@ -67,15 +67,15 @@ COMMANDS: Final[Mapping[str, Place]] = {
 
 
 def outage_of(error: Exception) -> str | None:
-    """Return a line saying that the database does not answer, or None for another error."""
-    # Imported here: lists of commands and --help load no database.
+    """Return a line saying that the database does not respond, or None for another error."""
+    # Imported here so that command lists and --help load no database code.
     from cw_hub.cli.options import outage  # noqa: PLC0415
 
     return outage(error)
 
 
 def workers(jobs: int | None) -> AbstractContextManager[NewPlayers]:
-    """Give the workers of the hub that the environment names, for up to so many matches at once."""
+    """Return a context with workers of the configured hub, for up to `jobs` concurrent matches."""
     from cw_hub.cli import cup  # noqa: PLC0415
 
     return cup.workers(jobs)
@@ -85,7 +85,7 @@ class HubCommands(LazyGroup):
     """The commands of `cw hub`."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; raise Failure, shown as one line, if the database does not answer."""
+        """Run a command; raise Failure, shown as one line, if the database does not respond."""
         try:
             return super().invoke(ctx)
         except Exception as error:

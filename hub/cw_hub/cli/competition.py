@@ -1,4 +1,4 @@
-"""`cw hub competition`: competitions of every format, for the operator."""
+"""`cw hub competition`: manages competitions of every format."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ NO_SLUG: Final = "SLUG must be 1 to 32 lower-case letters, digits and hyphens, n
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """The requested competition; "" for the default, or for the value that `like` has."""
+    """The options for a new competition; "": the default, or the value that `like` has."""
 
     format: str
     game: str
@@ -149,14 +149,14 @@ def new(
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A competition that can be created, with its dates."""
+    """A competition ready to be created, with its dates."""
 
     format: Format
     new: NewCompetition
     dates: Dates
 
     def create(self, session: Session) -> CompetitionFacts:
-        """Create it as the form does; raise UsageError if invalid."""
+        """Create the competition as the web form does; raise UsageError if it is invalid."""
         facts = self.format.create(session, utc_now, self.format, self.new, OPERATOR)
         self.format.schedule(session, utc_now, facts, self.dates, OPERATOR)
         return facts
@@ -164,7 +164,7 @@ class Plan:
     def tournament(
         self, file: Path | None, teams: Path | None, cards: Path | None
     ) -> NewTournament:
-        """Return it as the makers of tournaments take it, with its file, teams and cards."""
+        """Return the options for `tournament.make`, with the file, teams and cards."""
         new, settings = self.new, dict(self.new.settings)
         groups = [name for name in settings.pop("groups", "").split(",") if name]
         words = (new.slug, new.game, new.title, new.description)
@@ -172,7 +172,7 @@ class Plan:
 
 
 def plan(session: Session, wanted: Wanted) -> Plan:
-    """Complete the requested competition; raise UsageError if invalid."""
+    """Complete the options for a new competition; raise UsageError if they are invalid."""
     new_one = NewCompetition(
         wanted.game, wanted.title, wanted.slug, {}, read_text(wanted.description)
     )
@@ -181,7 +181,7 @@ def plan(session: Session, wanted: Wanted) -> Plan:
     else:
         format_, zone = format_called(wanted.format), wanted.zone or "UTC"
     if format_.name in tournament.MAKERS:
-        # Its file may name slug and game.
+        # Its file may define the slug and the game.
         return Plan(format_, new_one, read_dates(wanted.starts, wanted.ends, zone))
     load_game(new_one.game)
     slug = new_one.slug or new_one.game
@@ -205,7 +205,7 @@ def like_another(
     """Return the format, game, settings, description and time zone of another competition.
 
     Options of the command take precedence. Raises UsageError if there is no such competition, or if
-    it has another format or game than the options, as its settings would be of no use.
+    its format or game differs from the options, because its settings would then be useless.
     """
     model = competitions_service.named(session, wanted.like)
     format_ = format_called(model.format)
@@ -222,7 +222,7 @@ def like_another(
 
 
 NONE: Final = "none"
-"""The value for no date."""
+"""The option value that means no date."""
 
 
 @click.group(cls=HelpfulGroup)
@@ -391,7 +391,7 @@ def set_command(
 
 
 def read_value(text: str) -> tuple[str, Any]:
-    """Read a setting `NAME=VALUE`; a value that begins with a brace is JSON."""
+    """Parse a setting `NAME=VALUE`; a value that starts with a brace is JSON."""
     name, equals, value = text.partition("=")
     if not equals or name == competitions_service.SINCE:
         raise UsageError(f"{text!r} is not a setting (try time=18:00)")

@@ -1,4 +1,4 @@
-"""Cups for the operator: a championship whose matches a hub plays."""
+"""Players for `cw` championships whose matches are played by a hub's workers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NewPlayers: TypeAlias = Callable[[Journal, Sequence[Team], Say], HubPlayers]
 
 @contextmanager
 def workers(jobs: int | None) -> Iterator[NewPlayers]:
-    """Yield what makes players: workers of the environment's hub, for `jobs` matches at once."""
+    """Yield a factory of players that use the configured hub, for `jobs` concurrent matches."""
     with connected(read_settings(os.environ)) as resources:
 
         def of(journal: Journal, teams: Sequence[Team], say: Say) -> HubPlayers:

@@ -1,4 +1,4 @@
-"""Daily competitions for the operator: a part of `cw hub competition`."""
+"""Commands of `cw hub competition` for daily competitions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cw_hub.context import Clock
 from cw_hub.operation.settings import HubSettings
 
 MOST_TIMES: Final = 5
-"""How many due times are printed."""
+"""Maximum number of due times printed."""
 
 
 def daily_only(of: CompetitionFacts) -> None:
@@ -78,4 +78,4 @@ def skip(settings: HubSettings, name: str, *, as_json: bool) -> None:
 
 
 COMMANDS: Final = (next_command, run, skip)
-"""Commands of `cw hub competition` for daily competitions only."""
+"""The commands of `cw hub competition` for daily competitions only."""

@@ -1,4 +1,4 @@
-"""`cw hub db`, `doctor`, `keys`, `settings`, `store`, `backup` and `restore`: running a hub."""
+"""`cw hub db`, `doctor`, `keys`, `settings`, `store`, `backup` and `restore`: operates a hub."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def doctor(settings: HubSettings, as_json: bool) -> None:
 
 
 def findings_of(settings: HubSettings) -> Iterator[Finding]:
-    """Yield the findings about everything that a hub and its subjects need."""
+    """Yield the findings about everything that a hub needs."""
     has_database = False
     for finding in examine(settings):
         has_database |= finding.name == "database" and finding.ok
@@ -276,7 +276,7 @@ def list_command(settings: HubSettings, as_json: bool) -> None:
 
 
 def row(stored: Stored) -> str:
-    """Return a back-up as a line of text: when it was made, its size, and where it is."""
+    """Return a backup as a line of text: its time, size and location."""
     return f"{stored.at:%Y-%m-%d %H:%M} UTC  {stored.bytes / 2**20:9.1f} MiB  {stored}"
 
 
@@ -330,7 +330,7 @@ def restore_command(settings: HubSettings, source: str, objects: bool, as_json: 
 
 
 def tell(result: recovery.Recovery, as_json: bool, objects: bool) -> None:
-    """Print the result of a restoration."""
+    """Print the result of a restore."""
     header, differences = result.header, result.differences
     if as_json:
         about = {"rows": header.rows, "at": header.at.isoformat(), "objects": result.objects}

@@ -1,4 +1,4 @@
-"""Options shared by commands of `cw hub`, and the line about a database that does not answer."""
+"""Options shared by `cw hub` commands, and the message for a database that does not respond."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 PAUSE: Final = 0.5
-"""Seconds between two attempts to reach a service that does not answer yet."""
+"""Seconds between two attempts to reach a service that does not respond yet."""
 
 
 def with_settings(command: Callable[Concatenate[HubSettings, P], T]) -> Callable[..., T]:
-    """Add `--set` to a command, which gets the settings as its first argument."""
+    """Add `--set` to a command, and pass it the settings as its first argument."""
 
     @click.option(
         "--set",
@@ -47,7 +47,7 @@ def as_json(context: Any) -> Any:
 
 
 def checkable(command: Callable[P, T]) -> Callable[..., T]:
-    """Add `--check-config` to a role, which gets it as a flag."""
+    """Add `--check-config` to the command of a role, which receives it as a flag."""
     return click.option(
         "--check-config", is_flag=True, help="Check the settings, print the result, and exit."
     )(command)
@@ -65,9 +65,9 @@ def waiting(command: Callable[P, T]) -> Callable[P, T]:
 
 
 def patiently(act: Callable[[], T], seconds: float) -> T:
-    """Return the result of `act`, retried for some seconds while its service does not answer.
+    """Return the result of `act`, retried for some seconds while its service does not respond.
 
-    Raises Failure, naming the service, if it still does not answer then.
+    Raises Failure, naming the service, if it still does not respond after that.
     """
     deadline = time.monotonic() + seconds
     while True:
@@ -96,7 +96,7 @@ def refuse_alone(settings: HubSettings, role: str) -> None:
 
 
 def outage(error: Exception) -> str | None:
-    """Return a line saying that the database does not answer, or None for another error."""
+    """Return a line saying that the database does not respond, or None for another error."""
     if not isinstance(error, AWAY):
         return None
     return f"the database does not answer: {reason(error)}"

@@ -85,7 +85,7 @@ def rebuild(settings: HubSettings, slug: str | None) -> None:
 
 
 def chosen(competitions: list[Competition], slug: str | None) -> list[Competition]:
-    """Return the competition of a name, or all; raise UsageError if no competition has it."""
+    """Return the named competition, or all; raise UsageError if none has that name."""
     rows = [one for one in competitions if slug in (None, one.slug)]
     if slug is not None and not rows:
         raise UsageError(f"there is no rated competition {slug!r}")

@@ -1,4 +1,4 @@
-"""`cw hub serve`, `demo`, `worker`, `scheduler` and `player`: the processes of a hub."""
+"""`cw hub serve`, `demo`, `worker`, `scheduler` and `player`: starts the processes of a hub."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def demo(settings: HubSettings, port: int) -> None:
 
 
 def announce(settings: HubSettings, address: str, *, sends_mails: bool) -> None:
-    """Report the address of the hub: in its log if programs read that, otherwise as text."""
+    """Report the hub's URL: in the log if that is JSON, otherwise as text."""
     no_mails = sends_mails and not (settings.mail or settings.is_local)
     if is_json(settings):
         logger.info("Hub: %s", address, extra={"is_ours": True})
@@ -129,7 +129,7 @@ def run_hub(
             begin_heartbeat(resources, "pages")
         announce(settings, f"{address_of(listener)}/", sends_mails=slots > 0)
         run(app, listener)
-    # Matches still being played are no longer ours, but a normal exit would wait for them.
+    # Running matches have already been released, but a normal exit would wait for them.
     sys.stdout.flush()
     os._exit(0)
 

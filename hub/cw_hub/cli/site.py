@@ -1,4 +1,4 @@
-"""`cw hub bot`, `match`, `token` and `user`: what the operator does with people and bots."""
+"""`cw hub bot`, `match`, `token` and `user`: manages bots, matches, access tokens and users."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ def list_users(settings: HubSettings, *, as_json: bool) -> None:
 
 
 def line_of(facts: administration.Facts) -> str:
-    """Return an account as one line, without the e-mail."""
+    """Return an account as one line, without the email address."""
     marks = [facts.role, *(["locked"] if facts.locked_at else [])]
     return f"{facts.username}  {', '.join(marks)}  since {facts.created_at:%Y-%m-%d}"
 
@@ -414,7 +414,7 @@ def find(settings: HubSettings, username: str) -> int:
 
 
 def of_user(settings: HubSettings, user_id: int) -> list[Token]:
-    """Return the tokens of a user."""
+    """Return a user's access tokens."""
     with opened(settings) as database, database.reading() as session:
         return tickets.of_user(session, utc_now, user_id)
 

@@ -1,4 +1,4 @@
-"""Tournaments of teams for the operator: a part of `cw hub competition`."""
+"""Commands of `cw hub competition` for team tournaments."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def act(
     *args: P.args,
     **kwargs: P.kwargs,
 ) -> T:
-    """Call a service on a tournament in a separate transaction, and advance the tournament."""
+    """Run a function on a tournament in a separate transaction, and advance the tournament."""
     with opened(settings) as database, database.writing() as session:
         competition = find(session, slug)
         result = verb(session, utc_now, competition.id, *args, **kwargs)
@@ -77,7 +77,7 @@ def find(session: Session, slug: str) -> CompetitionFacts:
 
 
 def ids_of(settings: HubSettings, slug: str, names: Sequence[str]) -> list[int]:
-    """Return the ids of teams by their slugs or names, or of all teams without names."""
+    """Return the ids of the teams with these slugs or names; without names, of all teams."""
     with opened(settings) as database, database.reading() as session:
         competition = find(session, slug).id
         if not names:
@@ -150,7 +150,7 @@ def host_token(settings: HubSettings, slug: str, *, keep: bool, as_json: bool) -
 def write_cards(
     settings: HubSettings, file: Path, slug: str, title: str, cards: Sequence[Card]
 ) -> None:
-    """Write the cards as a page to print, readable by its owner only."""
+    """Write the cards as a printable page that only its owner can read."""
     page = tournament_teams.whole_file(title, address_of(settings, slug), cards)
     if not settings.public_url:
         click.echo(NO_ADDRESS, err=True)
@@ -163,7 +163,7 @@ def write_cards(
 
 
 def refuse_existing(file: Path) -> None:
-    """Raise UsageError if a file of cards exists, as others may be able to read it."""
+    """Raise UsageError if the card file exists, as others may be able to read it."""
     if file.exists():
         raise UsageError(f"{file} exists already: choose another file for the cards")
     if not file.absolute().parent.is_dir():
@@ -171,15 +171,15 @@ def refuse_existing(file: Path) -> None:
 
 
 def address_of(settings: HubSettings, slug: str) -> str:
-    """Return the address of a tournament's pages.
+    """Return the URL of a tournament's pages.
 
-    Without a public address of the site, only the path: this process cannot know where it listens.
+    If the site has no public URL, only the path: this process cannot know where the site listens.
     """
     return f"{settings.public_url}/t/{slug}/"
 
 
 def documents_of(cards: Sequence[Card]) -> list[dict[str, Any]]:
-    """Return cards as JSON."""
+    """Return the cards as JSON."""
     return [
         {"team": card.team, "slug": card.slug, "group": card.group, "token": printed(card.token)}
         for card in cards
@@ -194,13 +194,13 @@ class NewTournament:
     game: str
     title: str
     description: str
-    """"": as the file says."""
+    """"": the one from the file."""
     config: Path | None
     teams: Path | None
     cards: Path | None
     dates: Dates
     settings: Mapping[str, Any]
-    """Settings as in a file: those of the tournament that this one copies."""
+    """Settings as in a file: those of the tournament that is copied."""
     groups: Sequence[str]
 
 
@@ -251,7 +251,7 @@ def config_of(options: NewTournament) -> TournamentConfig:
 
 
 def lines_of(file: Path) -> Sequence[NewTeam]:
-    """Return the teams in the file of a list."""
+    """Return the teams listed in a file."""
     return list(team_lines(read_text(file)))
 
 
@@ -264,7 +264,7 @@ def read_text(file: Path | None) -> str:
 
 
 def read_bounded(file: Path) -> bytes:
-    """Return the bytes of a file of the host; raise UsageError if it is too large."""
+    """Return the content of a file; raise UsageError if it is unreadable or too large."""
     try:
         with file.open("rb") as source:
             data = source.read(LARGEST_FILE + 1)
@@ -555,7 +555,7 @@ def teams(
 def judge(
     settings: HubSettings, slug: str, disqualified: tuple[str, str] | None, reinstated: str | None
 ) -> None:
-    """Disqualify a team for a reason, and reinstate another; None for neither."""
+    """Disqualify a team for a reason, and reinstate another; None skips the respective step."""
     if disqualified is not None:
         (team,) = ids_of(settings, slug, disqualified[:1])
         act(settings, slug, host_rounds.disqualify, team, disqualified[1])
@@ -598,7 +598,7 @@ COMMANDS: Final = (
     *(teams, cards, bot, event, rounds, status, add_sandbox),
     *(host_token, ssh_keys, carry_over, export),
 )
-"""Commands of `cw hub competition` for tournaments only."""
+"""The commands of `cw hub competition` for tournaments only."""
 
 MAKERS: Final = {FORMAT: make}
-"""The makers of competitions that take more than a game, by the name of their format."""
+"""Functions that create competitions needing more than a game, by the name of the format."""

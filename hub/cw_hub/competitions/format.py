@@ -1,4 +1,4 @@
-"""A format: everything the hub knows about one way to hold competitions.
+"""The Format class: everything that the hub knows about a type of competition.
 
 A site is composed of its formats (`hub/cw_hub/site/formats.py`). Fields that a format does not need
 keep their defaults; hub/docs/add-a-format.md builds a small format step by step.
@@ -37,12 +37,12 @@ from cw_hub.store.models import Bot, CompetitionState
 
 
 def is_shown(competition: CompetitionFacts) -> bool:
-    """Return whether the requester may see a competition; drafts are for admins only."""
+    """Return whether the current user may see a competition; drafts are for admins only."""
     return competition.state != "draft" or actor().is_admin
 
 
 MOST_NEWS: Final = 30
-"""Maximum number of items, per format and in total."""
+"""Maximum number of news items, per format and in total."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +50,12 @@ class NewsItem:
     """A public news item."""
 
     id: str
-    """Permanent and unique: a path of words."""
+    """A permanent and unique id in the form of a path, such as `match/m_1f2e3d4c`."""
     at: datetime
     title: str
     text: str
     address: str
-    """Of the item's page on this site."""
+    """The URL of the item's page on this site."""
 
 
 News: TypeAlias = Callable[[Session], Iterable[NewsItem]]
@@ -69,20 +69,21 @@ def latest(session: Session, sources: Sequence[News]) -> list[NewsItem]:
 
 
 Planning: TypeAlias = Callable[[Session, Clock], object]
-"""Creates the rows of due matches, in one transaction of a tick. Idempotent, also if late or
-concurrent.
+"""Creates the rows of due matches, in one transaction of a tick.
+
+Idempotent, also if called late or concurrently.
 """
 
 Settings: TypeAlias = Mapping[str, Any]
 
 Changing: TypeAlias = Callable[[Session, Clock, CompetitionFacts, Settings, str], object]
-"""Checks and saves settings of a competition, for an actor; raises UsageError if invalid."""
+"""Checks and saves a competition's settings for an actor; raises UsageError if invalid."""
 
 Steering: TypeAlias = Callable[[Session, Clock, CompetitionFacts, CompetitionState, str], object]
-"""Sets the state of a competition, for an actor; raises UsageError if that is impossible."""
+"""Sets a competition's state for an actor; raises UsageError if that is impossible."""
 
 Scheduling: TypeAlias = Callable[[Session, Clock, CompetitionFacts, Dates, str], object]
-"""Sets when"""
+"""Sets when a competition starts and ends automatically, for an actor."""
 
 Creating: TypeAlias = Callable[[Session, Clock, "Format", "NewCompetition", str], CompetitionFacts]
 """Creates a competition from a form; raises UsageError if it is invalid."""
@@ -100,31 +101,31 @@ HostingOf: TypeAlias = Callable[[Session, Bot], BotHosting | None]
 """Returns how to run a bot's program, or None for a bot outside this format."""
 
 Beginning: TypeAlias = Callable[[Session, Clock, Settings], object]
-"""Creates what a new site needs of this format, from settings. Idempotent."""
+"""Creates what this format needs on a new site, from settings. Idempotent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The holder of one of a competition's top places."""
+    """A leader of a competition: the holder of one of its top ranks."""
 
     rank: int
     name: str
     owner: str | None
     """The username; None for deleted users and for teams."""
     picture: str | None
-    """The SHA-256 of the owner's picture."""
+    """The SHA-256 of the owner's avatar."""
     figure: str
-    """The reason for the place, in a few words."""
+    """The reason for the rank as a short text, such as a rating."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HomeCard:
-    """A competition on the home page, besides its running matches."""
+    """What the home page shows of a competition, in addition to its running matches."""
 
     address: Callable[[CompetitionFacts], str] | None = None
-    """Returns the address of its page; None: use that of its game."""
+    """Returns the URL of its page; None: use the page of its game."""
     leaders: Callable[[Session, int], Sequence[Place]] = lambda _session, _id: ()
-    """Returns its top places, by the competition's id."""
+    """Returns its leaders, by the competition's id."""
     next_at: Callable[[Session, Clock, CompetitionFacts], datetime | None] | None = None
     """Returns when its next match is due, if no match is planned yet."""
     ended_at: Callable[[Session, int], datetime | None] | None = None
@@ -140,7 +141,7 @@ class ProfileCard:
     part: Callable[[Session, int, str], Markup]
     """Returns a part of the page, given the user's id and name."""
     line: Callable[[Session, int], tuple[str, str]] | None = None
-    """Returns the label and value of a figure at the top of the page and on the small card."""
+    """Returns the label and value of a statistic at the top of the page and on the small card."""
     head: Callable[[], Markup] = Markup
     """Returns content for the page's head, such as scripts."""
     settings: Callable[[Session, int], Markup] | None = None
@@ -152,7 +153,7 @@ class BotPart:
     """A format's contribution to a bot's page."""
 
     sentence: Markup = NOTHING
-    """Tells the owner how the bot takes part; empty for a bot that does not."""
+    """A message to the owner about how the bot takes part; empty if it does not."""
     head: Markup = NOTHING
     """Content of the page's head, such as scripts."""
     top: Markup = NOTHING
@@ -163,7 +164,7 @@ class BotPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BotCard:
-    """A format's contributions about bots."""
+    """A format's contributions to pages and API responses about bots."""
 
     part: Callable[[Session, BotView, bool], BotPart]
     """Returns a part of a bot's page, for the public or for its owner and admins."""
@@ -182,7 +183,7 @@ def change(
 
 @dataclass(frozen=True, slots=True)
 class NewCompetition:
-    """A competition requested by a form."""
+    """The data of a form that creates a competition."""
 
     game: str
     title: str
@@ -229,7 +230,7 @@ def steer(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
-    """One way to hold competitions."""
+    """A type of competition, with its hooks into matches, pages, the API and jobs."""
 
     kind: Kind
     """The traits of its matches (claim, seats, results, display); its name is the format's."""
@@ -240,8 +241,9 @@ class Format:
     steer: Steering = steer
     begin: Beginning | None = None
     about: str = ""
-    """A sentence about the format, shown when creating a competition; "" for a format that no page
-    creates.
+    """A sentence about the format, shown when creating a competition.
+
+    Empty for a format whose competitions are not created on a page.
     """
     fields: Sequence[SettingField] = ()
     """Its settings as form fields."""
@@ -249,13 +251,14 @@ class Format:
     texts: Showing = texts
     schedule: Scheduling = competitions_service.set_dates
     has_events: bool = False
-    """Whether its competitions have their own events, including start and end, and apply them
-    themselves.
+    """Whether its competitions have their own events, including start and end.
+
+    The format then applies these events itself.
     """
     led_at: Callable[[CompetitionFacts], str] | None = None
-    """Returns the address of a competition's host page; None: use the common page."""
+    """Returns the URL of a competition's host page; None: use the common page."""
     hosts_at: Callable[[str], str] | None = None
-    """Returns the address for adding and removing hosts, by slug; None: no hosts."""
+    """Returns the URL for adding and removing hosts, by slug; None: no hosts."""
     enter: Entering | None = None
     verify: Verifying | None = None
     """Verifies stored results after a backup was restored."""
@@ -272,20 +275,20 @@ class Format:
     api: Sequence[Operation] = ()
     """Its API routes."""
     install: Callable[[Application], object] | None = None
-    """Prepares an application for its pages."""
+    """Prepares an app for its pages."""
     jobs: Mapping[str, Job] = field(default_factory=dict)
-    """Handlers of its queue messages, besides matches, by name."""
+    """Handlers of its queue messages by name, in addition to those of matches."""
     chores: Mapping[str, Chore] = field(default_factory=dict)
     """Daily clean-up tasks, by what they delete."""
 
     @property
     def name(self) -> str:
-        """Its name in commands, addresses and rows."""
+        """Its name in commands, URLs and rows."""
         return self.kind.name
 
 
 def kinds_of(formats: Sequence[Format]) -> Kinds:
-    """Return the match kinds of some formats, of practice, challenges and comparisons."""
+    """Return the match kinds of the given formats, and of practice, challenges and comparisons."""
     return Kinds((PRACTICE, CHALLENGE, COMPARISON, *(format_.kind for format_ in formats)))
 
 
@@ -295,7 +298,7 @@ def format_named(formats: Sequence[Format], name: str) -> Format | None:
 
 
 def competing(formats: Sequence[Format]) -> Competing:
-    """Return how users' bots compete in some formats."""
+    """Return the hooks through which users' bots compete in the given formats."""
     names = [format_.name for format_ in formats if format_.takes_bots]
     entries = [format_.enter for format_ in formats if format_.enter is not None]
     cards = [format_.bot for format_ in formats if format_.bot is not None]
@@ -311,7 +314,7 @@ def competing(formats: Sequence[Format]) -> Competing:
 
 
 def hosting_by(formats: Sequence[Format]) -> health.HostingOf:
-    """Return a lookup of how bots' programs run: by their format, or as those of no team."""
+    """Return a function that looks up how a bot's program runs: by its format, or sandboxed."""
     rules = [format_.hosting_of for format_ in formats if format_.hosting_of is not None]
 
     def hosting_of(session: Session, bot: Bot) -> BotHosting:

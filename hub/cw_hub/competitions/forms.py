@@ -1,4 +1,4 @@
-"""Fields of the forms of competitions: the settings of a format, and a picture."""
+"""Form fields of competitions: the settings of their format, and the preview image."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class SettingField:
     """A setting of a format as a form field."""
 
     name: str
-    """As in a competition's settings, and in `cw hub competition set`."""
+    """The name in a competition's settings and in `cw hub competition set`."""
     label: str
     hint: str = ""
-    """What it does, and its value if the field is left empty."""
+    """What the setting does, and its default if the field is left empty."""
     kind: Literal["text", "choice", "flag", "json"] = "text"
     choices: Sequence[str] = ()
     """For a field of kind `choice`; the first is the default."""
@@ -46,7 +46,7 @@ class SettingField:
             raise UsageError(f'{self.label} must be a JSON object, such as {{"size": 5}}') from None
 
     def show(self, value: Any) -> str:
-        """Return a value as form text; "" for None."""
+        """Return a value as the text of its form field; "" for None."""
         if value is None:
             return ""
         if self.kind == "json":
@@ -71,7 +71,7 @@ def read_all(fields: Sequence[SettingField], typed: Mapping[str, str]) -> dict[s
 
 
 def show_all(fields: Sequence[SettingField], settings: Mapping[str, Any]) -> dict[str, str]:
-    """Return settings as form texts."""
+    """Return settings as the texts of their form fields."""
     return {field.name: field.show(settings.get(field.name)) for field in fields}
 
 
@@ -80,10 +80,10 @@ REMOVED: Final = "The picture was removed."
 
 
 def change_picture_of(facts: CompetitionFacts, owner: str, actor: str) -> None:
-    """Save or remove the picture as the form requests, and confirm it on the next page.
+    """Save or remove the image as the form requests, and confirm it on the next page.
 
-    `owner` is the uploader of the picture, `actor` the name in the audit. Raises UsageError with a
-    message if the file is not a picture.
+    `owner` is the uploader of the image, `actor` the name in the audit log. Raises UsageError with
+    a message if the file is not an image.
     """
     hub, is_removed = resources(), "remove" in request.form
     picture = None if is_removed else uploads.keep_upload(owner, "wide")

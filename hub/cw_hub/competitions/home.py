@@ -1,4 +1,4 @@
-"""Competitions on the home page: running matches, next matches, leaders."""
+"""Queries behind the competitions on the home page: running and next matches, leaders, winners."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ class Top:
     match_id: str | None
     """The id of the match that started most recently."""
     next_at: datetime | None
-    """When the next match is planned or the competition begins; None if unknown."""
+    """When the next match is planned or the competition starts; None if unknown."""
     places: tuple[Place, ...]
 
     @property
     def address(self) -> str:
-        """The address of its page, or of its game's page."""
+        """The URL of its page, or of its game's page."""
         if self.home.address is None:
             return address_of("games.about", game=self.competition.game)
         return self.home.address(self.competition)
@@ -54,7 +54,7 @@ class Top:
 def tops(
     session: Session, clock: Clock, formats: Sequence[Format], game: str | None = None
 ) -> list[Top]:
-    """Return the latest open competitions of each format (of one game), in order of creation."""
+    """Return each format's latest open competitions (of one game), in order of creation."""
     homes = {format_.name: format_.home for format_ in formats}
     newest_first = func.row_number().over(
         partition_by=Competition.format, order_by=Competition.id.desc()
@@ -101,7 +101,7 @@ def ended(session: Session, clock: Clock, formats: Sequence[Format]) -> list[End
 
 
 def ended_of(session: Session, competition: CompetitionFacts, home: HomeCard) -> Ended | None:
-    """Return a finished competition for display, or None if it has no end time or no page."""
+    """Convert a finished competition to an Ended; None if it has no end time or no page."""
     at = home.ended_at(session, competition.id) if home.ended_at else None
     if at is None or home.address is None:
         return None
@@ -110,7 +110,7 @@ def ended_of(session: Session, competition: CompetitionFacts, home: HomeCard) ->
 
 
 def top_of(session: Session, clock: Clock, competition: CompetitionFacts, home: HomeCard) -> Top:
-    """Return a competition for display."""
+    """Return the home page data of a competition."""
     playing = session.scalars(
         select(Match.match_id)
         .where(Match.competition_id == competition.id, Match.state == "in_progress")
@@ -131,7 +131,7 @@ def next_of(
 ) -> datetime | None:
     """Return when the next match of a competition is planned or due, or None if unknown.
 
-    For a planned competition: when it begins.
+    For a planned competition, this is its start.
     """
     if competition.state == "planned":
         return dates_of(session, competition.id).starts
@@ -152,4 +152,4 @@ PERIODS: Final[Mapping[str, tuple[str, timedelta | None]]] = {
     "1y": ("Last year", timedelta(days=365)),
     "all": ("All time", None),
 }
-"""Label and length of each period, by its name in addresses."""
+"""Label and length of each period, by its name in URLs."""

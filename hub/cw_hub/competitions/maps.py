@@ -1,4 +1,4 @@
-"""The maps of matches: those that come with a game, used in turn; and whether a site has them."""
+"""Maps of matches: storing the maps that come with games, rotating them, and checking games."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class StoredMap:
 
     @property
     def map_id(self) -> str:
-        """Its name."""
+        """The name of the map."""
         return str(self.facts["map_id"])
 
     @property
@@ -150,7 +150,7 @@ def note_use(session: Session, map_id: str, now: datetime) -> None:
 
 
 def look_at_games(settings: HubSettings) -> Finding:
-    """List the games of other packages, and games that are played but not installed here."""
+    """Report games that are played but not installed here, or else the games of other packages."""
     with closing(Database(settings.database)) as database, database.reading() as session:
         everything = competitions_service.everything(session)
     games = game_entries()

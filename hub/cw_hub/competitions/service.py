@@ -30,22 +30,22 @@ LONGEST: Final = 4000
 """Maximum length of a description, in characters."""
 
 LONGEST_SENTENCE: Final = 200
-"""Maximum length of its first sentence in link previews, in characters."""
+"""Maximum length of a description's first sentence in link previews, in characters."""
 
 HEADINGS: Final = 2
-"""The level of its highest heading, below the page's own."""
+"""Level of a description's top headings, below the page's own heading."""
 
 UNSEEN: Final = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 """Control characters, lone surrogates, and characters that change the writing direction."""
 
 PLACES: Final = re.compile("https?://|/(?!/)")
-"""Allowed beginnings of link targets: other sites, or this one."""
+"""Allowed prefixes of link targets: URLs of other sites, and paths of this one."""
 
 NEXT_SENTENCE: Final = re.compile(r"(?<=[.!?])\s+(?=[^a-z\s])")
 
 
 def checked(text: str) -> str:
-    """Return a description in stored form; raise UsageError if it is invalid."""
+    """Normalize a description for storage; raise UsageError if it is invalid."""
     text = re.sub("\r\n?", "\n", text).strip()
     if len(text) > LONGEST:
         raise UsageError(f"the description has {len(text):,} characters, more than {LONGEST:,}")
@@ -56,7 +56,7 @@ def checked(text: str) -> str:
 
 @lru_cache(maxsize=256)
 def as_html(text: str) -> Markup:
-    """Return a description as HTML; tags become text, and links lead only to web pages."""
+    """Render a description as HTML; raw tags become text, and links lead only to web pages."""
     tokens = MARKDOWN.parse(text)
     link_to(tokens, place_of)
     begin_headings_at(tokens, HEADINGS)
@@ -64,7 +64,7 @@ def as_html(text: str) -> Markup:
 
 
 def place_of(target: str) -> str | None:
-    """Return an address if links to it are allowed, or None."""
+    """Return a link target if it is allowed, or None."""
     return target if PLACES.match(target) else None
 
 
@@ -103,7 +103,7 @@ OCCURRED: Final[Mapping[CompetitionState, tuple[str, ...]]] = {
 """The events that have occurred in each state, automatically or not."""
 
 PROBLEM: Final = "problem"
-"""Key in the data of a start: why the competition could not begin."""
+"""Key in the data of a start event: the reason why the competition could not start."""
 
 NO_TIME: Final = "{} is not a time (try 2027-01-31T18:00)"
 PAST: Final = "the {} is in the past"
@@ -112,12 +112,12 @@ TURNED: Final = "it must end after its start"
 
 @dataclass(frozen=True, slots=True)
 class Dates:
-    """When a competition begins and ends automatically; None: only by hand."""
+    """When a competition starts and ends automatically; None: only manually."""
 
     starts: datetime | None = None
     ends: datetime | None = None
     zone: str = "UTC"
-    """The time zone in which the dates were typed."""
+    """The time zone in which the dates were entered."""
 
     def check(self, now: datetime) -> None:
         """Raise UsageError if a date is in the past, or the end is not after the start."""
@@ -129,7 +129,7 @@ class Dates:
 
 
 def read_dates(starts: str, ends: str, zone: str) -> Dates:
-    """Parse dates typed in a time zone; "" for none.
+    """Parse dates entered in a time zone; "" means no date.
 
     Raises UsageError for an invalid time or an unknown zone.
     """
@@ -139,7 +139,7 @@ def read_dates(starts: str, ends: str, zone: str) -> Dates:
 
 
 def read_date(text: str, zone: str) -> datetime | None:
-    """Parse a date typed in a time zone; None for "". Raises UsageError if it is invalid."""
+    """Parse a date entered in a time zone; None for "". Raises UsageError if it is invalid."""
     if not text:
         return None
     at = moment_in(text, zone)
@@ -149,12 +149,12 @@ def read_date(text: str, zone: str) -> datetime | None:
 
 
 def field_text(at: datetime | None, zone: str) -> str:
-    """Return a date as a form field in a time zone; "" for None."""
+    """Return a date as the value of a form field in a time zone; "" for None."""
     return "" if at is None else f"{at.astimezone(zone_named(zone)):%Y-%m-%dT%H:%M}"
 
 
 def dates_of(session: Session, competition: int) -> Dates:
-    """Return a competition's automatic dates that have not occurred yet."""
+    """Return a competition's pending dates: its automatic start and end that are yet to occur."""
     return dates_of_all(session, [competition])[competition]
 
 
@@ -193,14 +193,14 @@ def put(session: Session, competition: int, dates: Dates) -> None:
 
 
 def settle(session: Session, clock: Clock, competition: int, state: CompetitionState) -> None:
-    """Mark pending dates as applied once a competition has reached their state by other means."""
+    """Mark pending dates as applied when a competition has reached their state in another way."""
     of_it = (Event.competition_id == competition, *IS_PLANNED)
     settled = Event.kind.in_(OCCURRED.get(state, ()))
     session.execute(update(Event).where(*of_it, settled).values(applied_at=clock()))
 
 
 def problem_of(session: Session, competition: int) -> str:
-    """Return why a competition could not begin at its last start, or ""."""
+    """Return why a competition could not start at its last start event, or ""."""
     occurred = (Event.kind == START, Event.applied_at.is_not(None))
     data = session.scalar(
         select(Event.data)
@@ -223,7 +223,7 @@ STEERED: Final[Mapping[str, CompetitionState]] = {
 
 LONGEST_TITLE: Final = 80
 SINCE: Final = "since"
-"""The setting with the time since when a competition has been running, as ISO 8601."""
+"""Name of the setting with the ISO 8601 time since when a competition has been running."""
 
 
 class NoSuchCompetition(UsageError):
@@ -256,7 +256,7 @@ class CompetitionFacts:
     zone: str = "UTC"
     """The time zone in which its hosts enter times."""
     picture: str | None = None
-    """The SHA-256 of its picture in lists and links."""
+    """The SHA-256 of its preview image in lists and links."""
 
     @property
     def since(self) -> datetime | None:
@@ -283,11 +283,11 @@ BY_SLUG: Final = select(
     _COLUMNS.zone,
     _COLUMNS.picture,
 ).where(_COLUMNS.format == bindparam("format"), _COLUMNS.slug == bindparam("slug"))
-"""A competition by format and slug. Built once, because many pages run it."""
+"""Selects a competition by format and slug. Built once, because many pages run it."""
 
 
 def facts_of(row: Competition | Row[*tuple[Any, ...]]) -> CompetitionFacts:
-    """Convert a row to a value."""
+    """Convert a row to CompetitionFacts."""
     return CompetitionFacts(
         row.id,
         row.slug,
@@ -307,7 +307,7 @@ def facts_of(row: Competition | Row[*tuple[Any, ...]]) -> CompetitionFacts:
 
 
 def everything(session: Session) -> list[CompetitionFacts]:
-    """Return all competitions, by format and slug."""
+    """Return all competitions, ordered by format and slug."""
     rows = session.scalars(select(Competition).order_by(Competition.format, Competition.slug))
     return [facts_of(row) for row in rows]
 
@@ -319,7 +319,7 @@ def of_format(session: Session, name: str) -> list[CompetitionFacts]:
 
 
 def match_with_key(session: Session, competition: int, key: str) -> str | None:
-    """Return the name of a competition's match by its key, or None."""
+    """Return the match id of a competition's match with a key, or None."""
     wanted = (Match.competition_id == competition, Match.key == key)
     return session.scalar(select(Match.match_id).where(*wanted))
 
@@ -412,8 +412,8 @@ def set_state(
 ) -> None:
     """Set a competition's state; when it starts running, store the time as `since`.
 
-    Idempotent: `since` stays. Raises UsageError when planning a competition that has begun or has
-    no start.
+    Idempotent: a repeated call keeps `since`. Raises UsageError when planning a competition that
+    has already started or has no start.
     """
     row = lock(session, competition)
     if row.state == state:
@@ -442,10 +442,11 @@ def check_plan(session: Session, clock: Clock, row: Competition) -> None:
 def set_dates(
     session: Session, clock: Clock, facts: CompetitionFacts, dates: Dates, actor: str = OPERATOR
 ) -> None:
-    """Set when a competition begins and ends automatically, and the time zone of the input.
+    """Set when a competition starts and ends automatically, and the time zone of the input.
 
     A planned competition without a start becomes a draft again. Idempotent. Raises UsageError for
-    dates in the past or in the wrong order, and for the start of a competition that has begun.
+    dates in the past or in the wrong order, and for the start of a competition that has already
+    started.
     """
     dates.check(clock())
     row = lock(session, facts.id)
@@ -460,7 +461,7 @@ def set_dates(
 
 
 def note_dates(session: Session, clock: Clock, row: Competition, dates: Dates, actor: str) -> None:
-    """Record dates in the audit."""
+    """Record dates in the audit log."""
     name = f"competition:{row.format}/{row.slug}"
     moments = {"starts": dates.starts, "ends": dates.ends}
     detail = {what: at and at.isoformat() for what, at in moments.items()} | {"zone": row.zone}
@@ -472,7 +473,7 @@ def set_paused(
 ) -> bool:
     """Pause or resume a competition; return False if it is in another state.
 
-    Concurrent callers: exactly one succeeds; a repeated call returns False.
+    Of concurrent callers, exactly one succeeds; a repeated call returns False.
     """
     before: CompetitionState = "running" if paused else "paused"
     if lock(session, competition).state != before:
@@ -528,7 +529,7 @@ def set_picture(
     *,
     actor: str = OPERATOR,
 ) -> None:
-    """Set a competition's picture to a stored one, by its SHA-256; None: remove it. Idempotent."""
+    """Set a competition's image to a stored one, by its SHA-256; None: remove it. Idempotent."""
     row = lock(session, competition)
     row.picture = picture
     row.revision += 1

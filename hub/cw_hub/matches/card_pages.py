@@ -22,19 +22,19 @@ LASTS: Final = "public, max-age=86400"
 
 
 def install(app: Flask) -> None:
-    """Set up the picture cache of an app."""
+    """Set up the preview image cache of an app."""
     app.extensions["cards"] = Cards()
 
 
 @routes.app_template_global("card_of")
 def address(match_id: str | None, game: str) -> str:
-    """Return the address of a match's picture, or without a match that of its game's picture."""
+    """Return the URL of a match's preview image, or without a match that of its game's image."""
     return address_of("cards.picture", match_id=match_id) if match_id else picture_of(game)
 
 
 @routes.get("/match/<match_id>/picture.png")
 def picture(match_id: str) -> ResponseReturnValue:
-    """Return a picture of the last turn of a finished match; otherwise redirect to its game's."""
+    """Return an image of a finished match's last turn; otherwise redirect to its game's image."""
     match = find(match_id)
     image: bytes | None = b""
     if match.state == "done" and match.replay_key and match.kind.is_public:

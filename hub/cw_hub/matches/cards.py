@@ -1,4 +1,4 @@
-"""Link previews of matches: the pictures that other sites show beside a link, latest first."""
+"""Preview images of matches for links on other sites, and queries for the match to show."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from cw_hub.store.models import Battle, Match, MatchParticipant
 from cw_hub.store.objects import StoreAway
 
 CAPACITY: Final = 300
-"""Cached pictures, of some ten kilobytes each."""
+"""Maximum number of cached images, of some ten kilobytes each."""
 
 LARGEST: Final = 512 * 1024
-"""Maximum size of a picture, in bytes."""
+"""Maximum size of an image, in bytes."""
 
 LONGEST: Final = 30.0
-"""Time limit for painting a picture, in seconds."""
+"""Time limit for rendering an image, in seconds."""
 
 PATIENCE: Final = 4.0
-"""Seconds that a request waits for its picture; a later one finds it in the cache."""
+"""Seconds that a request waits for its image; a later one finds it in the cache."""
 
 Painting: TypeAlias = Callable[[bytes], bytes]
-"""Returns the picture of a replay as a PNG file, or b"" if it cannot be painted in time."""
+"""Returns the image of a replay as a PNG file, or b"" if it cannot be rendered in time."""
 
 
 def painted(replay: bytes) -> bytes:
-    """Return the picture of a replay with its players and winner; b"" if it took too long."""
+    """Return the image of a replay with its players and winner; b"" if it cannot be rendered."""
     try:
         done = subprocess.run(
             [*PAINTER, "card"], input=replay, capture_output=True, timeout=LONGEST, check=False
@@ -45,19 +45,19 @@ def painted(replay: bytes) -> bytes:
 
 
 class Cards:
-    """Paints one picture at a time, and caches the latest ones, failures included."""
+    """Renders one image at a time, and caches the latest ones, including failures."""
 
     def __init__(self, paint: Painting = painted, patience: float = PATIENCE) -> None:
-        """Start with an empty cache; a request waits `patience` seconds for its picture."""
+        """Start with an empty cache; a request waits `patience` seconds for its image."""
         self._paint = paint
         self._patience = patience
         self._pictures: OrderedDict[str, bytes] = OrderedDict()
         self._painting = Lock()
 
     def find(self, key: str, read: Callable[[], bytes | None]) -> bytes | None:
-        """Return the picture of a replay by its key; `read` returns the compressed replay.
+        """Return the image of a replay by its key; `read` returns the compressed replay.
 
-        b"" if it cannot be painted; None if it is not ready, or another picture is being painted.
+        b"" if it cannot be rendered; None if it is not ready, or another image is being rendered.
         """
         if key not in self._pictures and self._painting.acquire(blocking=False):
             thread = Thread(target=self._paint_one, args=(key, read), name="card", daemon=True)
@@ -67,7 +67,7 @@ class Cards:
 
     def _paint_one(self, key: str, read: Callable[[], bytes | None]) -> None:
         try:
-            # The next request finds out whether the store is back.
+            # The next request finds out whether the store is available again.
             with suppress(StoreAway):
                 self._keep(key, self._paint(read() or b""))
         finally:

@@ -1,4 +1,4 @@
-"""Pages of challenges: started on the page of any public bot, watched, and stopped."""
+"""Pages where players challenge a public bot, follow the challenge, and stop it."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def begin(name: str) -> ResponseReturnValue:
 def begin_between(own: BotView, bot: BotView, matches: int) -> str:
     """Start a challenge by a player's bot; return its id.
 
-    Raises the errors of `verbs.begin`, and NoneLeft; then nothing is counted.
+    Raises the errors of `challenges.begin`, and NoneLeft; in both cases nothing is counted.
     """
     if matches not in LENGTHS:
         raise UsageError(NO_LENGTH)
@@ -108,13 +108,13 @@ def begin_between(own: BotView, bot: BotView, matches: int) -> str:
 
 
 def read_challenge(challenge: str) -> ChallengeView:
-    """Return a challenge, whoever asks; answer 404 if there is none."""
+    """Return a challenge, whoever the current user is; abort with 404 if there is none."""
     with one_reading() as reading:
         return challenges.find(reading, shown_kinds(), challenge) or abort(404, NO_CHALLENGE)
 
 
 def find_challenge(challenge: str) -> ChallengeView:
-    """Return a challenge in which the current user's bot plays; answer 404 for any other."""
+    """Return a challenge in which the current user's bot plays; abort with 404 for any other."""
     view = read_challenge(challenge)
     if not any(actor().sees(side.user_id) for side in (view.challenger, view.challenged)):
         abort(404, NO_CHALLENGE)
@@ -122,7 +122,7 @@ def find_challenge(challenge: str) -> ChallengeView:
 
 
 def own_challenge(challenge: str) -> ChallengeView:
-    """Return a challenge started by the current user; answer 404 for any other."""
+    """Return a challenge started by the current user; abort with 404 for any other."""
     view = read_challenge(challenge)
     return view if is_challenger(view) else abort(404, NO_CHALLENGE)
 

@@ -31,7 +31,7 @@ from cw_hub.store.models import Bot, Match, MatchParticipant, Rating
 NAME: Final = "challenge"
 
 SERIES: Final = 10
-"""Matches in a series: five seeds, each from both seats."""
+"""Number of matches in a series: five seeds, each played from both seats."""
 
 LENGTHS: Final = (1, SERIES)
 """Allowed numbers of matches in a challenge."""
@@ -65,7 +65,7 @@ def challenge_of(key: str) -> str:
 
 
 def challenge_column() -> ColumnElement[str]:
-    """Return the id of a match's challenge, as an SQL expression."""
+    """Return the SQL expression for the id of a match's challenge."""
     return func.substr(Match.key, 1, ID_LENGTH)
 
 
@@ -78,10 +78,10 @@ STOPPED: Final = "its challenger wished"
 
 
 def begin(session: Session, clock: Clock, own: int, opponent: int, matches: int) -> str:
-    """Plan LENGTHS matches of a bot against another one; return the id of the challenge.
+    """Plan the matches of a bot's challenge to another one (see LENGTHS); return its id.
 
     Repeated and concurrent calls raise Busy until the first challenge is over. Raises UsageError if
-    the bots cannot meet.
+    the bots cannot play each other.
     """
     challenger = session.get_one(Bot, own, with_for_update={"key_share": True})
     challenged = session.get_one(Bot, opponent)
@@ -144,7 +144,7 @@ class NoneLeft(QuotaError):
     """A player has started as many matches as allowed per hour."""
 
     def __init__(self, limit: RateLimitItem, left: int, until: datetime) -> None:
-        """Take what is left, and when more is available."""
+        """Store what is left, and when more is available."""
         matches = f"{left} match{'' if left == 1 else 'es'}"
         super().__init__(f"{matches} of challenges left of {limit.amount} in an hour.")
         self.limit = limit
@@ -170,7 +170,7 @@ def allowance(hub: Resources, user_id: int) -> Allowance | None:
 
 @contextmanager
 def counting(hub: Resources, user_id: int, matches: int) -> Iterator[None]:
-    """Count matches started by the block; if it raises, they are not counted.
+    """Count the matches that the block starts; if it raises, they are not counted.
 
     Raises NoneLeft if fewer are left.
     """
@@ -199,14 +199,14 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class ChallengeView:
-    """A challenge for its page, from the challenger's side."""
+    """A challenge for its page, from the challenger's point of view."""
 
     id: str
     game: str
     challenger: Side
     challenged: Side
     matches: Sequence[MatchView]
-    """In order."""
+    """Its matches, in order."""
 
     @property
     def results(self) -> list[str]:
@@ -304,7 +304,7 @@ class ChallengeRow:
 
 
 LISTED: Final = 10
-"""Challenges in a list."""
+"""Number of challenges in a list."""
 
 
 def of_bot(session: Session, bot: int) -> list[ChallengeRow]:
@@ -366,7 +366,7 @@ class Playing(bots_service.Busy):
     """A bot is in a match that must end before it plays another one."""
 
     def __init__(self, match_id: str) -> None:
-        """Keep the public id of that match."""
+        """Store the public id of that match."""
         super().__init__("Your bot is playing. Try again when its match is over.")
         self.match_id = match_id
 
@@ -400,22 +400,22 @@ LONGEST_REST: Final = timedelta(minutes=10)
 """Maximum rest after a challenge match."""
 
 MOST: Final = 200
-"""Maximum number of challenges considered at once."""
+"""Maximum number of challenges considered at the same time."""
 
 PATIENCE: Final = 10
-"""Competition matches that a bot plays while a challenge waits for it."""
+"""Number of competition matches that a bot may play while a challenge waits for it."""
 
 IS_FIRST: Final = Match.id.in_(
     select(func.min(Match.id))
     .where(Match.kind == NAME, Match.state.in_(results.OPEN))
     .group_by(challenge_column())
 )
-"""Whether a match is the next one of its challenge."""
+"""The SQL condition that a match is the next one of its challenge."""
 
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A challenge match that may be sent, with those of its bots that play one match at a time."""
+    """A challenge match that may be sent, and those of its bots that play one match at a time."""
 
     id: int
     request_id: str | None
@@ -425,8 +425,8 @@ class Waiting:
 def to_send(session: Session, clock: Clock, lost_after: timedelta = LOST_AFTER) -> list[Message]:
     """Return the messages of challenges whose turn it is, and reserve their bots.
 
-    Send them after the commit. Concurrent callers: the second one waits, then finds the bots
-    reserved and the matches sent.
+    Send them after the commit. A second, concurrent caller waits, then finds the bots reserved and
+    the matches sent.
     """
     call_off_gone(session, clock)
     waiting = first_waiting(session, clock, lost_after)
@@ -446,7 +446,7 @@ def to_send(session: Session, clock: Clock, lost_after: timedelta = LOST_AFTER) 
 
 
 def call_off_gone(session: Session, clock: Clock) -> None:
-    """Cancel waiting matches with a bot that has stopped playing."""
+    """Cancel waiting matches with a bot that no longer plays."""
     lost = (
         select(Match.match_id)
         .join(MatchParticipant, MatchParticipant.match_id == Match.id)
@@ -475,7 +475,7 @@ def first_waiting(session: Session, clock: Clock, lost_after: timedelta) -> list
     seats = session.execute(
         select(MatchParticipant.match_id, Bot.id)
         .join(Bot, Bot.id == MatchParticipant.bot_id)
-        # A built-in strategy keeps no state between moves: it plays any number of matches.
+        # A built-in strategy keeps no state between moves, so it can play any number of matches.
         .where(its, Bot.kind != "builtin")
         .order_by(Bot.id)
         .with_for_update(of=Bot, key_share=True)
@@ -489,8 +489,8 @@ def first_waiting(session: Session, clock: Clock, lost_after: timedelta) -> list
 def overdue(session: Session) -> set[int]:
     """Return the bots that competitions leave free, so that a challenge gets its turn.
 
-    One of its bots has played PATIENCE competition matches since the challenge began, or since the
-    last challenge match of these bots.
+    One of the challenge's bots has played PATIENCE competition matches since the challenge started,
+    or since the last challenge match of these bots.
     """
     seat = MatchParticipant
     waiting = session.execute(
@@ -544,7 +544,7 @@ def has_played(session: Session, bot: int, match: int, since: datetime) -> bool:
 
 
 def holders(session: Session, clock: Clock, bots: Collection[int]) -> defaultdict[int, set[int]]:
-    """Return by bot the matches that occupy it, or after which it rests."""
+    """Return, by bot, the matches that occupy it, or after which it is resting."""
     holding: defaultdict[int, set[int]] = defaultdict(set)
     seat = MatchParticipant
     rated = select(Rating.bot_id, Rating.playing_id).where(

@@ -1,4 +1,4 @@
-"""Pages of comparisons, on which only the owner of a bot starts, watches and stops them."""
+"""Pages where a bot's owner starts, watches and stops comparisons of its versions."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ BY_OWNER: Final = "its owner wished"
 
 
 def find_comparison(bot: BotView, number: int) -> ComparisonView:
-    """Return a comparison of a bot; answer 404 if there is none."""
+    """Return a comparison of a bot; abort with 404 if there is none."""
     with one_reading() as reading:
         comparison = matches_comparisons.find(reading, bot.id, number)
     return comparison or abort(404, NO_COMPARISON)
 
 
 def part(bot: BotView) -> Markup:
-    """Return the comparisons on a bot's page, which its owner sees."""
+    """Return the part of a bot's page with its comparisons, shown to its owner."""
     with one_reading() as reading:
         ready = [one for one in versions.versions_of(reading, bot.id) if one.state == "ready"]
         comparisons = matches_comparisons.of_bot(reading, bot.id)

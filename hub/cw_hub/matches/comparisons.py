@@ -41,7 +41,7 @@ from cw_hub.store.models import (
 NAME: Final = "comparison"
 
 GAMES: Final = 2
-"""Games of a match: each version takes each seat once."""
+"""Number of games per match: each version takes each seat once."""
 
 
 def key_of(comparison: int, pair: int) -> str:
@@ -50,9 +50,9 @@ def key_of(comparison: int, pair: int) -> str:
 
 
 def claim_versions(session: Session, claim: Claim) -> Claim:
-    """Return a claim with the compared versions, and record them.
+    """Return a claim with the compared versions in its seats, and record them.
 
-    A deleted version plays no more: its seat stays empty.
+    A deleted version no longer plays: its seat stays empty.
     """
     comparison = session.get(Comparison, int(claim.key.partition(" ")[0]))
     numbers = (comparison.new, comparison.old) if comparison else (None, None)
@@ -71,7 +71,7 @@ def claim_versions(session: Session, claim: Claim) -> Claim:
 def with_version(
     session: Session, comparison: Comparison | None, seat: ClaimedSeat, number: int | None
 ) -> ClaimedSeat:
-    """Return a seat with a version of the compared bot, or without one if it is gone."""
+    """Return a seat with a version of the compared bot, or without one if it cannot play."""
     version = None
     if comparison is not None:
         query = select(BotVersion).join(Bot, Bot.id == BotVersion.bot_id)
@@ -84,7 +84,7 @@ def with_version(
 def older_version(resources: Resources, claim: Claim) -> Guests:
     """Return the second version, unless a strategy has its seat.
 
-    A bot has one slot per match, so the second version is brought as a guest.
+    A bot has one slot per match, so the second version takes part as a guest.
     """
     new, old = claim.seats
     seats = programs.uploads([replace(new, name=old.name, spec=old.spec)])
@@ -183,10 +183,10 @@ def end(
 
 
 MOST_PAIRS: Final = 200
-"""Maximum pairs of a comparison: 400 matches as people count them."""
+"""Maximum number of pairs in a comparison, which users see as 400 matches."""
 
 AHEAD: Final = 4
-"""Pairs planned per idle slot: enough until the next tick."""
+"""Number of pairs planned per idle slot, enough to last until the next tick."""
 
 HYPOTHESES: Final = Hypotheses()
 
@@ -197,7 +197,7 @@ UNPLAYED: Final = "a match could not be played"
 def sweep(session: Session, clock: Clock) -> None:
     """Count finished pairs, end decided comparisons, and plan more pairs for idle slots.
 
-    Idempotent, also for concurrent callers: each pair is planned once and counts once.
+    Idempotent, also for concurrent callers: each pair is planned once and counted once.
     """
     running = select(Comparison, Bot).join(Bot, Bot.id == Comparison.bot_id)
     locked = running.where(Comparison.state == "running").with_for_update(of=Comparison)
@@ -212,7 +212,7 @@ def sweep(session: Session, clock: Clock) -> None:
 
 
 def advance(session: Session, clock: Clock, comparison: Comparison) -> None:
-    """Count finished pairs in order, until they decide."""
+    """Count finished pairs in order, until they decide the comparison."""
     matches = unfinished(session, comparison)
     for number in range(comparison.pairs, comparison.planned):
         match = matches.get(key_of(comparison.id, number))
@@ -230,7 +230,7 @@ def advance(session: Session, clock: Clock, comparison: Comparison) -> None:
 
 
 def unfinished(session: Session, comparison: Comparison) -> Mapping[str, Match]:
-    """Return the matches of a comparison that do not count yet, by key."""
+    """Return the matches of a comparison that have not been counted yet, by key."""
     keys = [key_of(comparison.id, pair) for pair in range(comparison.pairs, comparison.planned)]
     rows = session.scalars(select(Match).where(Match.kind == NAME, Match.key.in_(keys)))
     return {match.key: match for match in rows}
@@ -248,7 +248,7 @@ def scores_of(session: Session, match: Match) -> Iterator[float]:
 
 
 def count(comparison: Comparison, scores: Sequence[float]) -> None:
-    """Count one more pair, and record the decision of all pairs."""
+    """Count one more pair, and record the decision based on all pairs."""
     mean = sum(scores) / len(scores) if scores else 0.5
     after = scores_so_far(comparison).add(mean)
     comparison.pairs, comparison.total, comparison.squares = after.pairs, after.total, after.squares
@@ -275,7 +275,7 @@ def fill(session: Session, clock: Clock, going_on: Sequence[tuple[Comparison, Bo
 
 
 def idle(session: Session, clock: Clock) -> int:
-    """Return the number of slots with nothing else to play; at least 1 slot is assumed."""
+    """Return the number of slots with nothing else to play, assuming at least 1 slot."""
     slots = max(1, shares.count(session, clock))
     others = select(func.count()).where(Match.state.in_(results.OPEN), Match.kind != NAME)
     return max(0, slots - session.scalars(others).one())
@@ -308,10 +308,10 @@ def names(comparison: Comparison, bot: Bot) -> tuple[str, str]:
 
 
 LISTED: Final = 10
-"""Comparisons listed on a bot's page."""
+"""Number of comparisons listed on a bot's page."""
 
 SHOWN_MATCHES: Final = 40
-"""Latest matches shown on a comparison's page."""
+"""Number of latest matches shown on a comparison's page."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,7 @@ NO_PROGRAMS: Final[Mapping[str, BotSpec]] = {}
 def spec_of(
     claim: Claim, settings: HubSettings, own: Mapping[str, BotSpec] = NO_PROGRAMS
 ) -> MatchSpec:
-    """Return the match spec; `own` are, by name, the bots that run here or were brought."""
+    """Return the match spec; `own` maps names to the bots that run here or are guests."""
     sandbox = sandbox_of(settings, claim.tournament)
     is_signed = load_protocol(claim.game).signed_with is not None
     house = [seat.name for seat in claim.seats if seat.owner == HOUSE]
@@ -69,10 +69,10 @@ def spec_of(
 
 
 def bot_of(seat: ClaimedSeat, wire_id: str, *, is_signed: bool) -> BotSpec:
-    """Return the occupant of a slot for the arena; a web service gets its match and its own id.
+    """Return a slot's occupant for the arena; a web service gets the ids of its match and itself.
 
     If requests are signed, a web service whose team has not fetched a secret is absent. So is one
-    with an impossible address, as the match must not fail for the others.
+    with an invalid URL, so that the match does not fail for the others.
     """
     kind, _, name = seat.spec.partition(":")
     if not seat.spec:
@@ -97,9 +97,9 @@ class LineUp:
     claim: Claim
     kind: Kind
     runs_programs: bool
-    """Whether programs may run that were seated only when the match began."""
+    """Whether programs may run that were seated only when the match started."""
     programs: dict[str, BotSpec] = field(default_factory=dict)
-    """Bots, by name, that player processes unpack or that the format has brought."""
+    """Bots by name: those that player processes unpack, and those brought by the format."""
     guests: Guests = field(default_factory=Guests)
     """Bots brought by the format."""
     secrets: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -120,7 +120,7 @@ class LineUp:
 
     @property
     def outcome_key(self) -> str | None:
-        """The key for the whole result of a game, or None if it is not needed."""
+        """The object key for the whole result of a game, or None if it is not needed."""
         return None if self.kind.report is None else self.kind.report(self.claim)
 
     def take_bots(self) -> None:
@@ -139,7 +139,7 @@ class LineUp:
             )
 
     def take_secrets(self, seats: Iterable[ClaimedSeat]) -> None:
-        """Sign requests with the secrets of these bots from now on."""
+        """Sign requests with these bots' secrets from now on."""
         for seat in seats:
             if seat.secret is not None:
                 secret = self.resources.sealer.open(seat.secret, seat.secret_row).decode()
@@ -186,13 +186,13 @@ def refuse_unfit(task: Match, played: Played) -> None:
 T = TypeVar("T")
 
 RENEWED: Final = 15.0
-"""Seconds between renewals of a lease; a third of the lease if that is shorter."""
+"""Seconds between lease renewals; a third of the lease if that is shorter."""
 
 PAUSES: Final = (1.0, 4.0, 16.0)
 """Seconds between attempts to store a replay."""
 
 PATIENCE: Final = 600.0
-"""Seconds for which a result is kept while the database is away."""
+"""Seconds for which a result is retained while the database is unavailable."""
 
 AWAY_PAUSE: Final = 1.0
 """Seconds between attempts to reach the database."""
@@ -209,7 +209,7 @@ class Refused(Exception):
 
 
 class Away(Exception):
-    """The database or the object store has not answered for too long."""
+    """The database or the object store has not responded for too long."""
 
 
 @dataclass(slots=True)
@@ -221,7 +221,7 @@ class Attempt:
     kinds: Kinds
     turn: int = 0
     runs_programs: bool = True
-    """Whether programs may run that were seated only when the match began."""
+    """Whether programs may run that were seated only when the match started."""
     turns_before: int = 0
     """Turns in the finished games of the match."""
     stored: list[str] = field(default_factory=list)
@@ -250,8 +250,8 @@ class Attempt:
             self.forget_objects()
         except (Away, StoreAway, PlayersAway) as error:
             logger.warning("%s is given back: %s", self.claim.match_id, error)
-            # Outages are not the match's fault: they do not count towards the five troubles after
-            # which it fails.
+            # Outages are not the match's fault, so they do not count towards the five troubles
+            # after which it fails.
             self.give_back(str(error), is_trouble=False)
         except Refused as error:
             logger.warning("%s cannot be played: %s", self.claim.match_id, error)
@@ -309,7 +309,7 @@ class Attempt:
         )
 
     def follow(self, play: Play) -> Played:
-        """Have a player play a game, and pass on its reports."""
+        """Have a player process play a game, and pass on its reports."""
         broadcast = Broadcast(self.resources.lines, self.claim.match_id)
         for message in play:
             if isinstance(message, Turn):
@@ -323,7 +323,7 @@ class Attempt:
         raise PlayerGone("the process that played it has reported no result")
 
     async def seated(self) -> Claim:
-        """Return the claim with its players, some of whom may be found only now; raise Lost."""
+        """Return the claim with its players, some of whom may only be known now; raise Lost."""
         if self.kind.seat is None:
             return self.claim
         claim = await self.kind.seat(self.resources, self.claim)
@@ -334,8 +334,8 @@ class Attempt:
     async def store(self, key: str, data: bytes) -> None:
         """Store an object, with retries; raise StoreAway.
 
-        Raises Failure if the key is taken, as in a store older than a restored database: the next
-        attempt has another key. After a failed try the object may be our own.
+        Raises Failure if the key is already taken, as in a store older than a restored database;
+        the next attempt has another key. After a failed try, the object may be our own.
         """
         self.stored.append(key)
         may_be_ours = False
@@ -345,7 +345,7 @@ class Attempt:
             except StoreAway:
                 if pause is None:
                     raise
-                # A request that timed out may have stored the object all the same; then the key is
+                # A request that timed out may have stored the object nevertheless; the key is then
                 # taken by our own object.
                 may_be_ours = True
                 await asyncio.sleep(pause)
@@ -391,7 +391,7 @@ class Attempt:
             if not results.progress(session, clock, self.claim, self.turn, lease):
                 return False
             rotated = results.rotated(session, self.claim)
-        # With each renewal, so a rotated secret is used within 15 s (see RENEWED).
+        # With each renewal, so that a rotated secret is used within 15 s (see RENEWED).
         self.line_up.take_secrets(rotated)
         if rotated and self.play is not None:
             self.play.send(
@@ -432,7 +432,7 @@ class Attempt:
     def refuse(self, reason: str) -> None:
         """Fail the match; if that does not succeed, its lease expires and it is tried again.
 
-        The objects that explain why stay in the store.
+        The objects that explain the reason remain in the store.
         """
         try:
             with self.resources.database.writing() as session:
@@ -441,7 +441,7 @@ class Attempt:
             logger.exception("%s cannot be ended", self.claim.match_id)
 
     def forget_objects(self) -> None:
-        """Delete the objects stored by this attempt, as far as the store answers."""
+        """Delete the objects stored by this attempt, as far as the store is available."""
         for key in self.stored:
             try:
                 self.resources.objects.delete(key)
@@ -463,9 +463,7 @@ class Worker:
     kinds: Kinds
     version: str = __version__
     runs_programs: bool = True
-    """Whether it plays matches with uploaded programs; otherwise it leaves them to other
-    workers.
-    """
+    """Whether it plays matches with uploaded programs; if not, it leaves them to other workers."""
     clock: ClockCheck | None = None
     """None if the clock is trusted."""
 
@@ -479,7 +477,7 @@ class Worker:
         return True
 
     def play_claimed(self, resources: Resources, claim: Claim) -> None:
-        """Play an attempt, or release it if this machine cannot run it."""
+        """Play an attempt, or release it if this host cannot run it."""
         if claim.has_programs and not self.runs_programs:
             with resources.database.writing() as session:
                 results.interrupt(session, claim, "it has programs, which are run elsewhere")
@@ -497,7 +495,8 @@ class Worker:
     def claimed(self, resources: Resources, match: int) -> Claim | None:
         """Claim a match.
 
-        Waits while the database is away or the clock is wrong, so as not to use up a message.
+        Waits while the database is unavailable or the clock is wrong, so as not to use up a
+        message.
         """
         while True:
             try:
@@ -546,9 +545,9 @@ class Worker:
             maintenance.forget_worker(session, self.name)
 
     def send_waiting(self, resources: Resources) -> None:
-        """Send matches that wait for a program slot, as one is free now.
+        """Send what is waiting for a program slot, as one is now free.
 
-        While the database is away, the next tick does it.
+        While the database is unavailable, this is left to the next tick.
         """
         try:
             workshop_tasks.send_next(resources)

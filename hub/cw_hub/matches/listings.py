@@ -1,7 +1,7 @@
-"""Lists of matches: pages for people, and parts that programs read one after the other.
+"""Lists of matches and bots: pages for users, and parts that programs read one by one.
 
-Every part costs the same, however far into the list: it continues after the row that ended the
-previous part, by its id. Rows added meanwhile come before the first part.
+Every part costs the same, however far into the list: it continues by id after the last row of the
+previous part. Rows added in the meantime appear before the first part.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
 MOST: Final = 100
-"""Maximum rows of a part."""
+"""Maximum number of rows in a part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Cut:
 
     limit: int = 50
     after: str = ""
-    """Where the previous part said the next one starts; "" for the first part."""
+    """The `next` value of the previous part; "" for the first part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Part(Generic[T]):
 
 
 def cut_by_name(rows: Sequence[T], cut: Cut, name: Callable[[T], str]) -> Part[T]:
-    """Return a part of rows that were queried with one extra row."""
+    """Return a part of a list from rows that were queried with one extra row."""
     items = rows[: cut.limit]
     return Part(items, name(items[-1]) if len(rows) > cut.limit else None)
 
@@ -80,7 +80,7 @@ class BotChoice:
 
 
 def bots_of_people(session: Session, choice: BotChoice, cut: Cut) -> Part[BotView]:
-    """Return a part of the bots of people and of the house, the newest first."""
+    """Return a part of the bots of users and of the house, the newest first."""
     wanted = select(Bot, User.username).join(User, User.id == Bot.user_id)
     if choice.game:
         wanted = wanted.where(Bot.game == choice.game)
@@ -141,7 +141,7 @@ def matches_of_bot(
 def shows_players(kinds: Kinds) -> ColumnElement[bool]:
     """Return the SQL condition for matches whose players are public.
 
-    A filter by player would otherwise reveal them.
+    Otherwise, a filter by player would reveal them.
     """
     return not_(
         and_(
@@ -159,7 +159,7 @@ def views(session: Session, kinds: Kinds, rows: Sequence[Match], cut: Cut) -> Pa
 
 
 def of_bot(wanted: Select[*Ts], bot: int, cut: Cut) -> Select[*Ts]:
-    """Restrict a query for matches to those of a bot, ordered by the index of its seats."""
+    """Restrict a match query to the matches of a bot, ordered by the index of its seats."""
     its = (
         wanted.join(MatchParticipant, MatchParticipant.match_id == Match.id)
         .where(MatchParticipant.bot_id == bot)
@@ -170,21 +170,21 @@ def of_bot(wanted: Select[*Ts], bot: int, cut: Cut) -> Select[*Ts]:
 
 
 def row_of(match_id: str) -> Any:
-    """Return a query for the id of a match; for an unknown match, no rows follow it."""
+    """Return a subquery for a match's row id; for an unknown match, no rows follow it."""
     return select(Match.id).where(Match.match_id == match_id).scalar_subquery()
 
 
 ON_HOME: Final = 6
-"""Matches listed on the home page."""
+"""Number of matches listed on the home page."""
 
 PER_PAGE: Final = 50
-"""Matches on a page of a list."""
+"""Number of matches on a page of a list."""
 
 PLACES: Final = 6
-"""Places shown of a listed match."""
+"""Number of places shown for a listed match."""
 
 LATEST: Final = 20
-"""Matches on a bot's page."""
+"""Number of matches on a bot's page."""
 
 
 def practice_of(session: Session, kinds: Kinds, bot: int) -> list[MatchView]:
@@ -289,7 +289,7 @@ def listing(session: Session, kinds: Kinds, choice: Choice, rows: int = PER_PAGE
 
 
 def played_by(kinds: Kinds, owner: int, lost_since: datetime | None) -> Select[int]:
-    """Return the query for matches that a user's bots play, or have lost since a moment."""
+    """Return the query for matches that a user's bots play, or have lost since a given time."""
     its = (
         select(MatchParticipant.match_id)
         .join(Bot, Bot.id == MatchParticipant.bot_id)
@@ -303,7 +303,7 @@ def played_by(kinds: Kinds, owner: int, lost_since: datetime | None) -> Select[i
 
 
 def is_lost_since(moment: datetime) -> ColumnElement[bool]:
-    """Return the SQL condition for a seat not ranked first in a match finished since a moment."""
+    """Return the SQL condition for a seat not ranked first in a match finished since a time."""
     return and_(MatchParticipant.rank > 1, Match.state == "done", Match.finished_at >= moment)
 
 

@@ -1,4 +1,4 @@
-"""Matches in progress: streamed line by line from the workers, and shown to viewers."""
+"""Matches in progress: streamed line by line from the workers, and served to viewers."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from cw_hub.players.messages import Live
 from cw_hub.players.reading import SHOWN, SHOWN_UNPACKED, Room
 
 OF_A_TURN: Final = 100
-"""Bytes of memory for a turn besides its text."""
+"""Bytes of memory for a turn in addition to its text."""
 
 logger = logging.getLogger(__name__)
 
 
 class Broadcast:
-    """Broadcasts the lines of one game; if that fails, the game goes on."""
+    """Broadcasts the lines of one game; if that fails, the game continues."""
 
     def __init__(self, lines: PassingLines, match_id: str) -> None:
         """Prepare a broadcast; nothing is sent yet."""
@@ -70,9 +70,9 @@ class RunningMatch(NamedTuple):
 
 
 def so_far(lines: PassingLines, match_id: str) -> RunningMatch | None:
-    """Return a match as far as it is known, or None if not at all; raise LinesAway.
+    """Return a match as far as it is known, or None if it is not; raise LinesAway.
 
-    Also None if the lines cannot come from a player.
+    Also returns None if the lines cannot come from a player.
     """
     packed, room = lines.read(match_id), Room(SHOWN, SHOWN_UNPACKED)
     if not all(room.fits(line) for line in packed):
@@ -92,23 +92,23 @@ FRESH: Final = 1.0
 """Seconds for which a response is reused."""
 
 MOST: Final = 64 * 1024 * 1024
-"""Bytes of cached responses."""
+"""Maximum bytes of cached responses."""
 
 MOST_READ: Final = 128 * 1024 * 1024
-"""Bytes of cached matches."""
+"""Maximum bytes of cached matches."""
 
 SOON: Final = "the first turns of this match"
 AWAY: Final = "the result, as running matches cannot be shown just now"
 
 
 class Wish(NamedTuple):
-    """What a page requests of a match."""
+    """A page's request for a match."""
 
     match_id: str
     run: str = ""
-    """The attempt and game that the page knows; for any other one it gets the whole match."""
+    """The attempt and game that the page knows; for any other, it gets the whole match."""
     after: int | None = None
-    """How many turns of that run it has."""
+    """The number of turns of that run that the page has."""
 
 
 class Answer(NamedTuple):
@@ -121,7 +121,7 @@ class Answer(NamedTuple):
 
 
 def answer_of(running: RunningMatch, wish: Wish) -> Answer:
-    """Return a match for a page: all of it, or the new turns."""
+    """Return the response with a match for a page: all of it, or only the new turns."""
     after = wish.after if wish.run == running.run else None
     news = running.match.since(after)
     tag = "" if news["more"] else f"{running.run}-{len(running.match.turns)}"
@@ -141,10 +141,10 @@ def size_of(answer: Answer) -> int:
 
 @dataclass(slots=True)
 class Answers:
-    """The matches and responses of the last second, shared by all threads.
+    """A cache of the matches and responses of the last second, shared by all threads.
 
-    Requests with ever different runs or turn counts share the cached match: it is not unpacked
-    again.
+    Requests with ever different runs or turn counts share the cached match, so that it is not
+    unpacked again.
     """
 
     lock: Lock = field(default_factory=Lock)
@@ -167,7 +167,7 @@ class Answers:
                 self.cache[wish] = answer
 
     def answer_to(self, lines: PassingLines, wish: Wish) -> Answer:
-        """Return the match so far, the new turns, or why the page has to wait."""
+        """Return the response with the match so far, the new turns, or the reason for waiting."""
         with self.lock:
             match = self.matches.get(wish.match_id)
         if match is None:

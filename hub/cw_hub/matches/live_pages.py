@@ -30,7 +30,7 @@ def install(app: Flask) -> None:
 def document(match_id: str) -> Response:
     """Return a match as far as it is played, or what follows a number of turns of a run.
 
-    202 with a sentence while there is nothing to show, 304 if nothing has changed.
+    202 with a message while there is nothing to show, 304 if nothing has changed.
     """
     wish = wanted(match_id)
     answers = cast(Answers, current_app.extensions["live_answers"])
@@ -49,7 +49,7 @@ HIDDEN: Final = Answer(
 
 
 def wanted(match_id: str) -> Wish:
-    """Return what is requested; an invalid number counts as no turns known."""
+    """Return what is requested; an invalid number means that no turns are known."""
     text, run = request.args.get("after", ""), request.args.get("run", "")[:LONGEST_RUN]
     is_number = text.isascii() and text.isdigit() and len(text) <= LONGEST_NUMBER
     return Wish(match_id, run, int(text) if is_number else None)

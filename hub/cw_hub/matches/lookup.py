@@ -29,10 +29,10 @@ from cw_hub.store.models import (
 )
 
 OVER: Final[tuple[MatchState, ...]] = ("done", "void")
-"""States of matches that are not played any more; a failed match may be queued again."""
+"""States of matches that are no longer played; a failed match may be queued again."""
 
 PODIUM: Final = 3
-"""Places that lists show of a match in which everybody plays."""
+"""Number of places that lists show for a match in which all bots play."""
 
 RECENT: Final = 6
 """Recent matches searched for one that can be watched."""
@@ -70,7 +70,7 @@ NAMED: Final = (
     .outerjoin(_BATTLES, _BATTLE)
     .where(_MATCHES.c.match_id == bindparam("name"))
 )
-"""A match with the key of its replay."""
+"""Selects a match with the key of its replay."""
 
 SEATS: Final = (
     select(
@@ -102,7 +102,7 @@ SEATS: Final = (
     .where(_SEATS.c.match_id.in_(bindparam("matches", expanding=True)))
     .order_by(_SEATS.c.match_id, _SEATS.c.slot)
 )
-"""The seats of matches, by slot."""
+"""Selects the seats of matches, by slot."""
 
 LISTED_SEATS: Final = SEATS.join(_MATCHES, _MATCHES.c.id == _SEATS.c.match_id).where(
     or_(
@@ -110,7 +110,7 @@ LISTED_SEATS: Final = SEATS.join(_MATCHES, _MATCHES.c.id == _SEATS.c.match_id).w
         _SEATS.c.rank <= PODIUM,
     )
 )
-"""The same for lists: only the top places of matches in which everybody plays, maybe a thousand."""
+"""The same for lists: only the top places of matches in which all bots play, maybe a thousand."""
 
 OWN_SEATS: Final = SEATS.where(_BOTS.c.user_id == bindparam("viewer"))
 
@@ -138,7 +138,7 @@ RATINGS_BEFORE: Final = (
         _MATCHES.c.match_id.in_(bindparam("names", expanding=True)), _SEATS.c.bot_id.is_not(None)
     )
 )
-"""The ratings of bots before their matches, from the previous rated match; null for the first."""
+"""Selects bots' ratings before matches, from the previous rated match; null for the first."""
 
 
 def find(  # noqa: PLR0913 - which match, and how much of it
@@ -152,8 +152,8 @@ def find(  # noqa: PLR0913 - which match, and how much of it
 ) -> MatchView | None:
     """Return a match by its public id, with the replay of a battle, or None.
 
-    A finished match in which everybody plays comes with the viewer's seats only, unless the whole
-    is requested.
+    A finished match in which all bots play comes with the viewer's seats only, unless the whole is
+    requested.
     """
     row = session.execute(NAMED, {"name": match_id, "battle": battle}).one_or_none()
     if row is None:
@@ -169,7 +169,7 @@ def find(  # noqa: PLR0913 - which match, and how much of it
 
 
 def with_ratings(session: Session, matches: Sequence[MatchView]) -> list[MatchView]:
-    """Return matches with the previous ratings of their bots; takes one statement or none."""
+    """Return matches with their bots' previous ratings; takes at most one statement."""
     rated = [match.match_id for match in matches if match.seq is not None]
     before = ratings_before(session, rated) if rated else {}
     return [
@@ -179,7 +179,7 @@ def with_ratings(session: Session, matches: Sequence[MatchView]) -> list[MatchVi
 
 
 def ratings_before(session: Session, names: Sequence[str]) -> dict[str, dict[int, Rating]]:
-    """Return by match and bot the ratings before rated matches."""
+    """Return the ratings before rated matches, by match and bot."""
     before: defaultdict[str, dict[int, Rating]] = defaultdict(dict)
     for match, bot, *figures in session.execute(RATINGS_BEFORE, {"names": names}):
         before[match][bot] = rating_of(*figures) or Rating()
@@ -198,7 +198,7 @@ def views_of(
 ) -> list[MatchView]:
     """Return matches for lists with their listed seats; takes two statements.
 
-    Without replays, which saves one statement, they look as if none was kept.
+    Without replays, which saves one statement, they look as if none was stored.
     """
     ids = [row.id for row in rows]
     if not ids:
@@ -213,7 +213,7 @@ def views_of(
 
 
 def first_replays(session: Session, matches: Sequence[int]) -> dict[int, str | None]:
-    """Return by match the key of the replay of its first battle that has one."""
+    """Return the replay key of each match's first battle, by match, unless it was deleted."""
     first = select(Battle.match_id, Battle.replay_key).where(
         Battle.match_id.in_(matches), Battle.number == 1, Battle.pruned_at.is_(None)
     )
@@ -226,7 +226,7 @@ def viewed(
     seats: tuple[SeatView, ...],
     key: str | None,
 ) -> MatchView:
-    """Return a row with its seats and replay key, without what is still hidden."""
+    """Return a row as a view with its seats and replay key, without what is still hidden."""
     is_over = row.state in OVER
     is_hidden = row.state in OPEN and row.game in games_with_hidden_information()
     if is_hidden:
@@ -255,7 +255,7 @@ def viewed(
 
 
 def by_name(seats: Sequence[SeatView]) -> tuple[SeatView, ...]:
-    """Return seats in an order that does not reveal their slots, and without these."""
+    """Return seats in an order that does not reveal their slots, and numbered accordingly."""
     ordered = sorted(seats, key=lambda seat: natural_order(seat.name))
     return tuple(replace(seat, slot=number) for number, seat in enumerate(ordered))
 

@@ -1,4 +1,4 @@
-"""Types of matches: the hooks by which a format takes part in their life, and in their pages."""
+"""Match types: the hooks through which a format takes part in its matches and their pages."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from cw_hub.players.messages import Program
 from cw_hub.store.models import Competition, MatchState
 
 Titling: TypeAlias = Callable[[datetime], str]
-"""Returns the title of a match, given when it was due."""
+"""Returns the title of a match, given the time when it was due."""
 
 
 MOST_NAMED: Final = 6
-"""Maximum number of players all named in a title; beyond it, only the first few are."""
+"""Maximum number of players who are all named in a title; of more, only the first few are."""
 
 FEW_NAMED: Final = 3
 
@@ -39,10 +39,10 @@ class KindTraits:
     name: str
     """The name in rows, messages, metrics and the API; a format's kind has the format's name."""
     title: Titling | None = None
-    """None to use the names of the players."""
+    """None to use the players' names."""
     is_public: bool = True
     is_crowd: bool = False
-    """Whether everybody plays: lists show only the top places, pages the requester's seats."""
+    """Whether all bots play: lists show only the top places, pages the current user's seats."""
     hides_players: bool = False
     """Whether players are hidden until the end, in games with hidden information."""
     battles: int = 1
@@ -50,8 +50,10 @@ class KindTraits:
     plays_at_once: bool = False
     """Whether its replays start playing when their page opens."""
     is_experiment: bool = False
-    """Whether it is only meaningful together with many others: it is played while nothing else
-    waits, and not listed among its player's latest matches.
+    """Whether it is only meaningful together with many others.
+
+    Such a match is played while nothing else waits, and is not listed among its player's latest
+    matches.
     """
 
 
@@ -69,7 +71,7 @@ class SeatView:
     owner: str | None
     """The username; also None if it was deleted."""
     picture: str | None
-    """The SHA-256 of the owner's picture."""
+    """The SHA-256 of the owner's avatar."""
     country: str | None
     """The country of the owner."""
     rank: int | None
@@ -94,7 +96,7 @@ class SeatView:
     def place(self) -> int | None:
         """The place shown on pages: the rank used for ratings, so that places explain ratings.
 
-        The game decides the first place alone: its tie-break does not count for ratings.
+        Only the first place is decided by the game alone: its tie-break does not count for ratings.
         """
         return self.rank if self.pair_rank in (None, 1) else self.pair_rank
 
@@ -112,12 +114,12 @@ class MatchView:
     turn: int
     reason: str | None
     seed: int | None
-    """None until it is over, and so is the map."""
+    """None until the match is over, as is the map."""
     at: datetime
     started_at: datetime | None
     finished_at: datetime | None
     seats: tuple[SeatView, ...]
-    """The seats to show: few of a match in which everybody plays, and no hidden ones."""
+    """The seats to show: few of a match in which all bots play, and no hidden ones."""
     players: int
     replay_key: str | None
     """The replay of a battle; None before the end and after its replay was deleted."""
@@ -134,7 +136,7 @@ class MatchView:
 
     @property
     def title(self) -> str:
-        """The players, unless its format has another title or they are hidden."""
+        """The players' names, unless its format has another title or they are hidden."""
         if self.kind.title is not None:
             return self.kind.title(self.at)
         if self.is_hidden and not self.seats:
@@ -176,7 +178,7 @@ class MatchView:
 
 
 def title_of(names: Sequence[str], between: str) -> str:
-    """Return the players in one line: of many, the first three and the number of the rest."""
+    """Return the players in one line; of many, the first three and the number of the others."""
     if len(names) <= MOST_NAMED:
         return between.join(names)
     return f"{between.join(names[:FEW_NAMED])} and {len(names) - FEW_NAMED} more"
@@ -192,7 +194,7 @@ class Guests(NamedTuple):
     """Bots without a row in the hub, by their names in the match."""
 
     bots: Mapping[str, BotSpec] = NO_BOTS
-    """Uploaded programs are placeholders here."""
+    """Bots by name; uploaded programs are placeholders here."""
     secrets: Secrets = NO_SECRETS
     programs: Callable[[], Iterable[Program]] = tuple
     """Yields those programs in the form sent to players; raises StoreAway."""
@@ -203,13 +205,13 @@ class MatchPart:
     """A format's additions to the page of a match."""
 
     head: Markup = NOTHING
-    """Goes into the head of the page, such as style sheets."""
+    """Inserted into the head of the page, such as style sheets."""
     top: Markup = NOTHING
     """Shown above the match."""
     below: Markup = NOTHING
     """Shown after the players."""
     people: str | None = None
-    """The address of the list of players, if the viewer shows names."""
+    """The URL of the list of players, if the viewer shows names."""
     has_places: bool = True
     """Whether the page lists the places of all seats."""
 
@@ -217,37 +219,39 @@ class MatchPart:
 NO_PART: Final = MatchPart()
 
 Claiming: TypeAlias = Callable[[Session, Claim], Claim]
-"""Adds the format's data to a claim, in the transaction that takes the match."""
+"""Adds the format's data to a claim, in the transaction that claims the match."""
 
 Seating: TypeAlias = Callable[[Resources, Claim], Awaitable[Claim | None]]
 """Finds the players when the match starts; None if the match no longer belongs to this attempt."""
 
 Inviting: TypeAlias = Callable[[Resources, Claim], Guests]
-"""Returns bots brought by the format itself; raises StoreAway, or UsageError if the match cannot be
-played.
+"""Returns bots brought by the format itself.
+
+Raises StoreAway, or UsageError if the match cannot be played.
 """
 
 Reporting: TypeAlias = Callable[[Claim], str | None]
 """Returns the object key for the whole result of a game, or None if it is not needed."""
 
 Holding: TypeAlias = Callable[[Session, Claim], object]
-"""Locks the rows that `finish` will change before the match itself is changed; all callers lock in
-the same order, which prevents deadlocks.
+"""Locks the rows that `finish` will change, before the match itself is changed.
+
+All callers lock in the same order, which prevents deadlocks.
 """
 
 Finishing: TypeAlias = Callable[[Session, Clock, Claim, Sequence[BattleResult]], object]
-"""Processes the results of a match in the transaction that writes them, hence once."""
+"""Processes the results of a match in the transaction that writes them, hence exactly once."""
 
 Wording: TypeAlias = Callable[[MatchView], str | None]
 """Returns the status text of a match that cannot be watched, or None for the default text."""
 
 Parting: TypeAlias = Callable[[Session, MatchView, int], MatchPart]
-"""Returns the format's parts of the page of a match and one of its games."""
+"""Returns the format's parts of the page for a match and one of its games."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind(KindTraits):
-    """The hooks of one kind of matches; None where the default applies."""
+    """The hooks of one kind of match; None where the default applies."""
 
     claim: Claiming | None = None
     seat: Seating | None = None
@@ -260,17 +264,17 @@ class Kind(KindTraits):
     waits_for_ticks: bool = False
     """Whether only ticks call `send`, after all formats have planned."""
     plans_next: bool = False
-    """Whether `finish` plans matches that are sent at once, not by the next tick."""
+    """Whether `finish` plans matches that are sent immediately, not by the next tick."""
     words: Wording | None = None
     part: Parting | None = None
     names_apart: bool = False
-    """Whether its pages map player numbers to names, so that its replays need not."""
+    """Whether its pages map player numbers to names, so that its replays need no names."""
     plays_as_competition: bool = False
     """Whether it has no format of its own, and is claimed like the format of its competition."""
     keeps: Literal["all", "strongest", "none"] = "all"
-    """Which replays are kept for good; the rest are deleted after some time."""
+    """Which replays are kept permanently; the rest are deleted after some time."""
     is_of_value: bool = False
-    """Whether that rest is kept longer than usual."""
+    """Whether the other replays are kept longer than usual."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,7 +306,7 @@ class Kinds:
 
     @property
     def crowds(self) -> tuple[str, ...]:
-        """The kinds whose matches everybody plays in."""
+        """The kinds whose matches all bots play in."""
         return self.names(lambda kind: kind.is_crowd)
 
     @property
@@ -337,14 +341,14 @@ class Kinds:
 
     @property
     def sendings_at_ends(self) -> Mapping[str, Sending]:
-        """Those of `sendings` that are called whenever a match is over."""
+        """Those of `sendings` that are called whenever a match ends."""
         at_once = self.names(lambda kind: not kind.waits_for_ticks)
         return {name: send for name, send in self.sendings.items() if name in at_once}
 
     def claim(
         self, session: Session, clock: Clock, match: int, worker: str, lease: timedelta
     ) -> Claim | None:
-        """Take a queued match for a worker, with its format's data; see `claims.claim`.
+        """Claim a queued match for a worker, with its format's data; see `results.claim`.
 
         A practice match within a competition is played as that competition plays.
         """
@@ -362,7 +366,7 @@ class Kinds:
     ) -> Finish:
         """Write the result of an attempt, and pass it to its format.
 
-        Repeated or late: as for `results.finish`.
+        Repeated or late calls have the same effect as for `results.finish`.
         """
         kind = self.of(claim.kind)
         if kind.hold is not None:

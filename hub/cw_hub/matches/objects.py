@@ -1,7 +1,7 @@
 """Links to replays and maps: whoever has one may read its object for an hour.
 
-They point to the site itself, which passes on what is in the store, unless browsers can reach the
-store. Files generated from an archive always come from the site.
+They point to the site itself, which passes on the content of the store, unless browsers can reach
+the store. Files generated from an archive are always served by the site.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ routes = Blueprint("objects", __name__)
 
 LASTS: Final = timedelta(hours=1)
 KINDS: Final = ("replays", "maps")
-"""The kinds of objects that can be linked, as their keys begin; never back-ups or uploads."""
+"""The kinds of objects that can be linked, by key prefix; never backups or uploads."""
 
 NAME: Final = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)*", re.ASCII)
-"""The rest of such a key: no part of it can escape the folder."""
+"""Matches the rest of such a key: no part of it can escape the folder."""
 
 MOST_OPENED: Final = 16 * 1024 * 1024
-"""Bytes of files generated from archives that a process caches."""
+"""Maximum bytes of files generated from archives that a process caches."""
 
 EXPIRED: Final = "This link has expired."
 INVALID: Final = "This link is not valid."
@@ -48,11 +48,11 @@ def len_of(file: bytes | None) -> int:
 
 
 class Signer(TimestampSigner):
-    """Signs by the clock of the hub; its signatures are valid for nothing else."""
+    """Signs by the hub's clock; its signatures are not valid for anything else."""
 
     def __init__(self, secret: str, clock: Clock, kind: str) -> None:
         """Sign names of one kind of objects; signatures are not valid for another kind."""
-        # Its 48 bytes fill 64 characters, so the last character has no unused bits.
+        # The 48 bytes of SHA-384 fill 64 characters, so the last character has no unused bits.
         super().__init__(secret, salt=f"cw.hub.objects.{kind}", digest_method=sha384)
         self._clock = clock
 
@@ -68,9 +68,9 @@ def signer(kind: str) -> Signer:
 
 
 def link_to(key: str) -> str:
-    """Return a link, valid for an hour, to a replay or a map: in the store, or here.
+    """Return a link, valid for an hour, to a replay or a map: in the store, or on this site.
 
-    Create links only for people who may see the object. Raises ValueError for any other key.
+    Create links only for users who may see the object. Raises ValueError for any other key.
     """
     kind, _, name = key.partition("/")
     if kind not in KINDS or not NAME.fullmatch(name):
@@ -97,7 +97,7 @@ def read(kind: str, name: str) -> Response:
     unpacks = is_packed and "gzip" not in request.headers.get("Accept-Encoding", "")
     tag = sha384(f"{key} {unpacks}".encode()).hexdigest()[:32]
     answer = Response(mimetype="application/json")
-    # An object never changes under its key.
+    # The object under a key never changes.
     answer.headers["Cache-Control"] = "private, max-age=3600, immutable"
     answer.headers["Vary"] = "Accept-Encoding"
     answer.set_etag(tag)
@@ -119,7 +119,7 @@ def read(kind: str, name: str) -> Response:
 
 
 def streamed_from_archive(key: str) -> Streamed | None:
-    """Return a file generated from an archive, or None if that is gone; otherwise abort."""
+    """Return a file generated from an archive, None if that is gone; abort if it is invalid."""
     opened = cast(Remembered[bytes | None], current_app.extensions["opened replays"])
     try:
         file = opened.find(key, lambda: read_from_archive(resources().objects, key))
@@ -129,7 +129,7 @@ def streamed_from_archive(key: str) -> Streamed | None:
 
 
 def unpacked_pieces(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Decompress gzip piece by piece: only one piece is in memory, whatever the total size."""
+    """Decompress gzip piece by piece, so that only one piece is in memory at a time."""
     unpacker = zlib.decompressobj(wbits=31)
     for piece in pieces:
         rest = piece

@@ -63,7 +63,7 @@ LIVE_EVERY: Final = 1000
 """Milliseconds between two polls of a viewer of a live match."""
 
 SECOND: Final = "-b2"
-"""Suffix of the name of the replay of a second battle."""
+"""Suffix of the name of a second battle's replay."""
 
 NO_MATCH: Final = "There is no such match."
 UNPLAYED: Final = "No bot was ready to play this game."
@@ -86,10 +86,10 @@ def kind_of(match: MatchView) -> Kind:
 
 
 def find(match_id: str, *, whole: bool = False, battle: int = 0) -> MatchView:
-    """Return a match that the requester may see; answer 404 for any other.
+    """Return a match that the current user may see; abort with 404 for any other.
 
-    A finished match in which everybody plays comes with the requester's seats only, unless the
-    whole is requested. `battle` is the number of a battle, 0 for the one in the address.
+    A finished match in which all bots play comes with the current user's seats only, unless the
+    whole is requested. `battle` is the number of a battle, 0 for the one in the URL.
     """
     user = actor().user
     with one_reading() as reading:
@@ -103,7 +103,7 @@ def find(match_id: str, *, whole: bool = False, battle: int = 0) -> MatchView:
 
 
 def wanted_battle() -> int:
-    """Return the requested battle number; answer 404 if invalid."""
+    """Return the requested battle number; abort with 404 if invalid."""
     text = request.args.get("battle", "1")
     if text not in ("1", "2"):
         abort(404, NO_MATCH)
@@ -111,12 +111,15 @@ def wanted_battle() -> int:
 
 
 def may_see(match: MatchView) -> bool:
-    """Return whether the requester may see a match: some are for participants and admins only."""
+    """Return whether the current user may see a match.
+
+    Some matches are for participants and admins only.
+    """
     return match.kind.is_public or any(sees(seat) for seat in match.seats)
 
 
 def sees(seat: SeatView) -> bool:
-    """Return whether the requester sees all of a seat: owner, team, host and admins do."""
+    """Return whether the current user sees all of a seat, as owner, team, host and admins do."""
     if actor().sees(seat.user_id):
         return True
     if seat.tournament is None:
@@ -141,7 +144,10 @@ def sentence(match: MatchView) -> str:
 
 
 def share_of(match: MatchView) -> Used | None:
-    """Return whose share of the program slots delays a match, or None if players are hidden."""
+    """Return the slot usage of the player whose share delays a match, or None.
+
+    Also returns None if the players are hidden.
+    """
     if match.state != "queued" or match.is_hidden:
         return None
     with one_reading() as reading:
@@ -172,10 +178,10 @@ def page(match_id: str) -> ResponseReturnValue:
 
 
 def workshop_of(match: MatchView, battle: int) -> str:
-    """Return the workshop address for trying a bot in a position of a match, or "".
+    """Return the workshop URL for trying a bot in a position of a match, or "".
 
     "" if the workshop does not support the game. The opponent is the built-in bot that did best in
-    the match. Nobody practises against people's bots: without a built-in one the page chooses the
+    the match. Users' bots are never opponents here: without a built-in one, the page chooses the
     opponent.
     """
     if not written_at(match.game):
@@ -206,7 +212,7 @@ def viewer_or_nothing(match: MatchView, people: str | None = None, *, plays: boo
 def viewer_of(
     _root: str, match_id: str, people: str | None, *, plays: bool, battle: int, is_live: bool
 ) -> Markup:
-    """Return the cached HTML of a match viewer: only its addresses differ."""
+    """Return the cached HTML of a match viewer: only its URLs differ."""
     viewer = get_template_attribute("viewer.html", "viewer")
     if is_live:
         live = url_for("live.document", match_id=match_id)
@@ -221,7 +227,7 @@ def viewer_of(
 
 
 def own_slots(match: MatchView) -> set[int]:
-    """Return the slots of the requester's bots: fault messages are for their owners."""
+    """Return the slots of the current user's bots, as fault messages are for owners only."""
     return {seat.slot for seat in match.seats if sees(seat)}
 
 
@@ -244,7 +250,7 @@ def polled(match: MatchView) -> Polled:
 def replay(match_id: str) -> ResponseReturnValue:
     """Show only the replay of a match, for shared links; other sites may embed it.
 
-    Without a replay, before or after the end, a sentence says why.
+    Without a replay, before or after the end, a message explains why.
     """
     match = find(match_id)
     embedded, plays = (request.args.get(name) == "1" for name in ("embed", "play"))
@@ -264,7 +270,7 @@ def replay(match_id: str) -> ResponseReturnValue:
 
 @routes.get("/match/<match_id>/replay")
 def document(match_id: str) -> ResponseReturnValue:
-    """Redirect to the replay for the viewer, by a link created for people who may see it."""
+    """Redirect to the replay for the viewer, by a link created for users who may see it."""
     match = find(match_id)
     if match.replay_key is None:
         abort(404, sentence(match))
@@ -288,7 +294,7 @@ def replay_name(match: MatchView, battle: int) -> str | None:
 
 
 def replay_key(name: str) -> str:
-    """Return the key of the viewer's replay; 404 if the requester may not see it."""
+    """Return the key of the viewer's replay; abort with 404 if the user may not see it."""
     match = find(name.removesuffix(SECOND), battle=1 + name.endswith(SECOND))
     if match.replay_key is None:
         abort(404, sentence(match))
@@ -296,17 +302,17 @@ def replay_key(name: str) -> str:
 
 
 def replay_address(name: str) -> str:
-    """Return the address from which the viewer reads a replay."""
+    """Return the URL from which the viewer reads a replay."""
     return address_of_replay("match.document", name)
 
 
 def replay_page(name: str) -> str:
-    """Return the address at which a replay is watched."""
+    """Return the URL at which a replay is watched."""
     return address_of_replay("match.page", name)
 
 
 def address_of_replay(page: str, name: str) -> str:
-    """Return the address of a page or a document of a replay."""
+    """Return the URL of a page or a document of a replay."""
     battle = 2 if name.endswith(SECOND) else None
     return url_for(page, match_id=name.removesuffix(SECOND), battle=battle)
 

@@ -1,4 +1,4 @@
-"""Plans matches, and sends them to the queue: who plays what, and why."""
+"""Planning matches (who plays what, and why), and sending them to the queue."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from cw_hub.operation.resources import Resources
 from cw_hub.store.models import Bot, Competition, Match, MatchParticipant
 
 EXACT: Final = 53
-"""Bits of an integer that a page's script reads exactly."""
+"""Number of bits of an integer that page scripts read exactly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Seat:
     name: str
     bot_id: int | None = None
     spec: str | None = None
-    """`builtin:NAME`, or `program:` of a program of a championship."""
+    """`builtin:NAME`, or `program:` for a program brought by the format."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Plan:
 
     kind: str
     key: str
-    """"" if nothing else identifies the match; then its own name is used."""
+    """"" if nothing else identifies the match; then its public id is used."""
     game: str
     seats: tuple[Seat, ...]
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -56,10 +56,10 @@ class Plan:
 
 
 def plan(session: Session, clock: Clock, wanted: Plan) -> int:
-    """Create the row of a match, `queued`; return its id.
+    """Create the row of a match in state `queued`; return its id.
 
-    Idempotent, also for concurrent callers: kind and key are unique, so all get the id of the same
-    row.
+    Idempotent, also for concurrent callers: kind and key are unique, so all of them get the id of
+    the same row.
     """
     match_id = f"m_{secrets.token_hex(4)}"
     match = Match(
@@ -91,29 +91,29 @@ def plan(session: Session, clock: Clock, wanted: Plan) -> int:
 
 def draw_seed(game: str) -> int:
     """Draw a seed that fits the game and that browsers show exactly."""
-    # Scripts of pages read integers as doubles (decisions 0008).
+    # Page scripts read integers as doubles (decisions 0008).
     return secrets.randbits(min(game_entry(game).seed_bits, EXACT))
 
 
 PLAY: Final = "play_match"
-"""The job that plays a match: gets the id of its row, in the queue of its kind."""
+"""The job that plays a match: it gets the match's row id, in the queue of its kind."""
 
 LOST_AFTER: Final = timedelta(minutes=5)
 """How long after its message an unclaimed match is sent again."""
 
 USUAL_LEASE: Final = 30.0
-"""In seconds; a shorter setting means that lost matches should be retried soon."""
+"""In seconds; a shorter lease means that lost matches should be retried soon."""
 
 MOST_SENT: Final = 1000
-"""Messages per tick."""
+"""Maximum number of messages per tick."""
 
 MOST_TRIED: Final = 4
-"""Messages sent as soon as a program slot is free."""
+"""Maximum number of messages sent as soon as a program slot is free."""
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A match waits to be played. Only a hint: the row is authoritative."""
+    """Signals that a match is waiting to be played. Only a hint: the row is authoritative."""
 
     id: int
     kind: str
@@ -134,9 +134,10 @@ def to_send(
 ) -> list[Message]:
     """Return the matches whose messages are due, and mark them as sent.
 
-    Send them after the commit. Idempotent, also for concurrent callers: the second finds none due.
-    A match still unclaimed after `lost_after` is due again; a duplicate message is claimed once.
-    Excludes the kinds in `apart`, and competitions of these formats, which have their own order.
+    Send them after the commit. Idempotent, also for concurrent callers: the second one finds none
+    due. A match still unclaimed after `lost_after` is due again; a duplicate message is claimed
+    only once. Excludes the kinds in `apart`, and competitions of these formats, which have their
+    own order.
     """
     now = clock()
     due = and_(is_due(now, lost_after), is_none_of(apart))
@@ -161,7 +162,7 @@ def is_due(now: datetime, lost_after: timedelta) -> ColumnElement[bool]:
 
 
 def forget_messages(session: Session) -> None:
-    """Mark all queued matches as unsent; their messages may be lost."""
+    """Mark all queued matches as unsent, because their messages may be lost."""
     session.execute(update(Match).where(Match.state == "queued").values(sent_at=None))
 
 
@@ -186,7 +187,7 @@ def pass_on(session: Session, match: int) -> str | None:
 def of_programs(session: Session, matches: Collection[int]) -> set[int]:
     """Return the matches in which an uploaded program plays, or may play.
 
-    The players of a daily game are found when it starts: any program for its game may play.
+    The players of a daily game are determined when it starts: any program for its game may play.
     """
     if not matches:
         return set()
@@ -231,7 +232,7 @@ def send_refused(resources: Resources, apart: Collection[str]) -> None:
 
 
 def send_now(resources: Resources, match: int, kind: str) -> None:
-    """Send the message of a match at once, as somebody waits for it."""
+    """Send a match's message immediately, as a user is waiting for it."""
     send(resources, [Message(match, kind, context.present_id())])
 
 
@@ -260,19 +261,19 @@ def send_own(resources: Resources, own: Mapping[str, Sending]) -> None:
 
 def lost_after(resources: Resources) -> timedelta:
     """Return how long after its message an unclaimed match is sent again."""
-    # A short lease means that matches should be retried soon (decisions 0008). The usual one says
-    # nothing about messages, which wait while all workers are busy.
+    # A short lease means that matches should be retried soon (decisions 0008). The usual one
+    # implies nothing about messages, which wait while all workers are busy.
     lease = resources.settings.lease
     return LOST_AFTER if lease >= USUAL_LEASE else timedelta(seconds=lease)
 
 
 def send(resources: Resources, due: Sequence[Message]) -> bool:
-    """Send messages; return False if the queue is away, and then all are sent again."""
+    """Send messages; return False if the queue is unavailable, and then all are sent again."""
     with resources.database.reading() as session:
         with_programs = of_programs(session, [message.id for message in due])
     for message in due:
         queue = PROGRAMS if message.id in with_programs else message.kind
-        # The job's origin is whatever planned the match, not whatever happens to send it.
+        # The job is attributed to whatever planned the match, not to whatever happens to send it.
         with logs.about(request_id=message.request_id or context.present_id()):
             is_sent = resources.queue.send(PLAY, message.id, queue=queue)
         if not is_sent:

@@ -1,4 +1,4 @@
-"""Published replays: where they are in the object store, and for how long."""
+"""Stored replays: their keys in the object store, and how long they are kept."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from cw_hub.store.objects import ARCHIVE, ARENA_FORMAT, OWN_FORMAT
 
 
 def replay_key(match_id: str, planned_at: datetime, attempt: int, battle: int = 1) -> str:
-    """Return the key of a replay: each attempt has its own, so none overwrites another."""
+    """Return the key of a replay; each attempt has its own, so that none overwrites another."""
     name = match_id
     name += f"-b{battle}" if battle > 1 else ""
     name += f"-{attempt}" if attempt > 1 else ""
@@ -49,7 +49,7 @@ def objects_of(key: str) -> tuple[str, ...]:
 
 
 def replay_of(key: str) -> tuple[str, str]:
-    """Return the match and the key of the replay that an object belongs to."""
+    """Return the match id and the replay key that an object belongs to."""
     replay = key
     if not key.endswith(ARCHIVE):
         replay = key.removesuffix(ARENA_FORMAT).removesuffix(OWN_FORMAT) + OWN_FORMAT
@@ -57,7 +57,7 @@ def replay_of(key: str) -> tuple[str, str]:
 
 
 def stem_of(key: str) -> str:
-    """Return the file name of a replay's object without its extension."""
+    """Return the file name of a replay object without its extension."""
     return key.rpartition("/")[2].partition(".")[0]
 
 
@@ -68,7 +68,7 @@ def keys_for(game: str, key: str) -> ReplayKeys:
 
 
 STRONGEST: Final = 100
-"""Strongest matches per competition and month whose replays are kept for good."""
+"""Number of strongest matches per competition and month whose replays are kept permanently."""
 
 
 class Ages(NamedTuple):
@@ -79,9 +79,9 @@ class Ages(NamedTuple):
 
 
 def prune(resources: Resources, kinds: Kinds) -> int:
-    """Delete outdated replays, in the rows first; return how many.
+    """Delete outdated replays, first in the database; return how many.
 
-    The size of the remaining ones is summed, for pages.
+    The total size of the remaining ones is stored for pages.
     """
     ages = ages_of(resources.settings)
     with resources.database.reading() as session:
@@ -153,10 +153,10 @@ def prune_month(
 ) -> list[str]:
     """Mark outdated replays of a month as deleted, except those of its strongest matches.
 
-    Returns their keys, to be deleted after the commit; any left behind are strays. Idempotent.
+    Returns their keys, to be deleted after the commit; any that remain are strays. Idempotent.
     """
     in_month = and_(Match.at >= month, Match.at < after(month))
-    # Ranked among all matches of the month, pruned ones too, so that late runs keep the same
+    # Ranked among all matches of the month, including pruned ones, so that late runs keep the same
     # hundred.
     place = func.row_number().over(
         partition_by=Match.competition_id, order_by=(Match.level.desc().nulls_last(), Match.id)
@@ -180,7 +180,7 @@ def prune_month(
 
 
 def strays(session: Session, keys: Iterable[str]) -> list[str]:
-    """Return the objects of replays that were given up, or whose match is not done."""
+    """Return the objects of replays that were abandoned, or whose match is not done."""
     replays = {key: replay_of(key) for key in keys}
     named = select(Battle.replay_key).join(Match, Match.id == Battle.match_id)
     known = named.where(

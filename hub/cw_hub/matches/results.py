@@ -1,4 +1,4 @@
-"""The life of a played match: claimed by a worker, interrupted or not, its result written once."""
+"""The life cycle of a match: claimed by a worker, interrupted or not, its result written once."""
 
 from __future__ import annotations
 
@@ -58,10 +58,10 @@ class Claim:
     planned_at: datetime
     seats: tuple[ClaimedSeat, ...]
     players: tuple[int, ...] = ()
-    """The game's names of the seats; if empty, its protocol numbers or names them."""
+    """The game's names for the seats; if empty, its protocol numbers or names them."""
     competition_id: int | None = None
     key: str = ""
-    """Why it is played; the format depends on its kind."""
+    """Identifies why it is played; the key's format depends on the kind."""
     battles: int = 1
     """Number of games, played one after the other with rotated seats."""
     number: int = 1
@@ -82,11 +82,11 @@ class Claim:
         return wire_id(self.match_id, self.attempt, self.number)
 
     def first_slot(self, number: int) -> int:
-        """Return the slot in the first seat of a game of the match."""
+        """Return the slot that has the first seat in a game of the match."""
         return (number - 1) % len(self.seats)
 
     def battle(self, number: int) -> Claim:
-        """Return the claim to one game of the match, with its seats rotated."""
+        """Return the claim for one game of the match, with its seats rotated."""
         first = self.first_slot(number)
         seats = (*self.seats[first:], *self.seats[:first])
         players = (*self.players[first:], *self.players[:first])
@@ -103,7 +103,7 @@ def wire_id(match_id: str, attempt: int, battle: int = 1) -> str:
     if attempt <= 1 and battle == 1:
         return match_id
     game = match_id if battle == 1 else f"{match_id}-b{battle}"
-    # Bots that keep state by this id must not mistake a second attempt for the first.
+    # Bots that store state by this id must not mistake a second attempt for the first.
     return f"m_{sha256(f'{game}.{attempt}'.encode()).hexdigest()[:8]}"
 
 
@@ -115,10 +115,11 @@ def claim(  # noqa: PLR0913, PLR0917 - who takes what, for how long
     lease: timedelta,
     held_back: Collection[str] = (),
 ) -> Claim | None:
-    """Take a queued match for a worker, with its bots as they are now, or None if not queued.
+    """Claim a queued match for a worker, with its bots as they are now; None if it is not queued.
 
-    Concurrent, repeated or late messages: one claims it, the others are dropped. Matches of the
-    kinds `held_back` need a message that is still valid; one put back to wait has none.
+    Of concurrent, repeated or late messages, one claims it, and the others are dropped. Matches of
+    the kinds in `held_back` need a message that is still valid; a match that was put back to wait
+    has none.
     """
     now = clock()
     has_message = or_(Match.kind.not_in(held_back), Match.sent_at.is_not(None))
@@ -127,8 +128,8 @@ def claim(  # noqa: PLR0913, PLR0917 - who takes what, for how long
         .where(Match.id == match, Match.state == "queued", has_message)
         .values(
             state="in_progress",
-            # The attempt is the fencing token: a worker that returns after its lease fails every
-            # compare-and-set.
+            # The attempt is the fencing token: a worker that returns after its lease has expired
+            # fails every compare-and-set.
             attempt=Match.attempt + 1,
             worker=worker,
             lease_until=now + lease,
@@ -178,7 +179,7 @@ def claimed_seats(session: Session, match: int) -> tuple[ClaimedSeat, ...]:
 
 
 def note_versions(session: Session, match: int) -> None:
-    """Record the program versions with which an attempt starts: the active ones."""
+    """Record the active program versions with which an attempt starts."""
     plays = (
         select(BotVersion.number)
         .join(Bot, is_version_played())
@@ -190,7 +191,7 @@ def note_versions(session: Session, match: int) -> None:
 
 
 def mine(claim: Claim) -> ColumnElement[bool]:
-    """Return the SQL condition that an attempt is still the one that plays."""
+    """Return the SQL condition that an attempt is still the one playing its match."""
     return and_(Match.id == claim.id, Match.attempt == claim.attempt, Match.state == "in_progress")
 
 
@@ -200,9 +201,9 @@ def hits(session: Session, change: Update) -> bool:
 
 
 def progress(session: Session, clock: Clock, claim: Claim, turn: int, lease: timedelta) -> bool:
-    """Record an attempt's progress and renew its lease; return False if it must stop at once.
+    """Record an attempt's progress and renew its lease; return False if it must stop immediately.
 
-    Idempotent. False if late: another attempt plays by then, or none may.
+    Idempotent. A late call returns False: by then another attempt is playing, or none may.
     """
     changed = {"turn": turn, "lease_until": clock() + lease}
     return hits(session, update(Match).where(mine(claim)).values(changed))
@@ -238,23 +239,27 @@ class BattleResult:
 
 
 NOBODY: Final = "no_players"
-"""The reason of a match that ended because nobody was ready to play."""
+"""The reason of a match that ended because no bot was ready to play."""
 
 
 def unplayed(now: datetime) -> BattleResult:
-    """Return the result of a match for which nobody was ready."""
+    """Return the result of a match for which no bot was ready."""
     return BattleResult(NOBODY, (), 0, None, 0, now, now)
 
 
 Finish: TypeAlias = Literal["done", "already", "lost"]
-"""Finished now; finished before by this attempt, whose answer was lost; taken from this attempt."""
+"""The effect of writing a result.
+
+Finished now; finished before by this attempt, whose response was lost; taken from this attempt.
+"""
 
 
 def finish(session: Session, clock: Clock, claim: Claim, battles: Sequence[BattleResult]) -> Finish:
     """Write the result of an attempt; only one call returns `done`.
 
-    Repeated: `already`, as the first answer may have been lost. Late, or beside another attempt:
-    `lost`; nothing is written, and its replays should be deleted.
+    A repeated call returns `already`, as the first response may have been lost. A call that is
+    late, or alongside another attempt, returns `lost`: nothing is written, and its replays should
+    be deleted.
     """
     last = battles[-1]
     changed = {
@@ -280,7 +285,7 @@ def finish(session: Session, clock: Clock, claim: Claim, battles: Sequence[Battl
 def note_unreachable(
     session: Session, clock: Clock, claim: Claim, results: Sequence[SlotResult]
 ) -> None:
-    """Schedule checks of the bots that did not answer."""
+    """Schedule checks of the bots that did not respond."""
     silent = [slot for slot, result in enumerate(results) if result.is_unreachable]
     if silent:
         seats = (_SLOTS.c.match_id == claim.id, _SLOTS.c.slot.in_(silent))
@@ -291,8 +296,8 @@ def note_unreachable(
 def combined(battles: Sequence[BattleResult]) -> Sequence[SlotResult]:
     """Return the result of every slot over all games of a match.
 
-    Ranks are summed, so that of two bots the one with more wins is first; each fault says in which
-    game it occurred.
+    Ranks are summed, so that of two bots the one with more wins is ranked first; each fault states
+    in which game it occurred.
     """
     if len(battles) == 1:
         return battles[0].slots
@@ -332,9 +337,9 @@ def numbered_faults(results: Sequence[SlotResult]) -> list[dict[str, Any]]:
 
 
 def combined_stats(games: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return a bot's answer statistics over all games; the game's own are those of the last.
+    """Return a bot's response statistics over all games; the game's own are those of the last one.
 
-    The output of its program is kept for each game.
+    The output of its program is retained for each game.
     """
     answered = [game for game in games if game.get("answers")]
     stats = {**games[-1], "answers": sum(game["answers"] for game in answered)}
@@ -355,7 +360,7 @@ SLOTS_AFTER: Final = (
     .where(_SLOTS.c.match_id == bindparam("of_match"), _SLOTS.c.slot == bindparam("of_slot"))
     .values(
         {name: bindparam(f"new_{name}") for name in ("rank", "score", "crashed", "faults", "stats")}
-        # The address is kept only as long as it is needed.
+        # The URL is stored only as long as it is needed.
         | {"endpoint": null()}
     )
 )
@@ -394,7 +399,7 @@ def battle_row(claim: Claim, number: int, battle: BattleResult) -> dict[str, Any
 
 
 MOST_TROUBLES: Final = 5
-"""Attempts that may fail through our fault before the match fails."""
+"""Number of attempts that may fail through the site's fault before the match fails."""
 
 ANEW: Final[Mapping[str, Any]] = {
     "state": "queued",
@@ -403,7 +408,7 @@ ANEW: Final[Mapping[str, Any]] = {
     "reason": None,
     "finished_at": None,
 }
-"""Values of a match's row when it is played again after it was over."""
+"""The row values of a match that is played again after it was over."""
 
 STATES: Final[tuple[MatchState, ...]] = get_args(MatchState)
 OPEN: Final[tuple[MatchState, ...]] = ("queued", "in_progress", "interrupted")
@@ -412,9 +417,9 @@ REAPED: Final = "its worker was lost"
 
 
 def interrupt(session: Session, claim: Claim, reason: str) -> bool:
-    """Release an attempt in an orderly way: it is played again, and counts as no trouble.
+    """Release an attempt in an orderly way: it is played again, and does not count as a trouble.
 
-    Repeated or late: returns False, and nothing changes.
+    A repeated or late call returns False, and changes nothing.
     """
     return hits(session, update(Match).where(mine(claim)).values(interruption(reason)))
 
@@ -433,24 +438,24 @@ def interruption(reason: str) -> dict[str, Any]:
 
 
 def trouble(session: Session, clock: Clock, claim: Claim, reason: str) -> bool:
-    """Record an attempt that failed through our fault; the fifth one fails the match.
+    """Record an attempt that failed through the site's fault; the fifth one fails the match.
 
-    Repeated or late: returns False, and nothing changes.
+    A repeated or late call returns False, and changes nothing.
     """
     return hits(session, update(Match).where(mine(claim)).values(troubled(reason, clock())))
 
 
 def refuse(session: Session, clock: Clock, claim: Claim, reason: str) -> bool:
-    """Fail a match at once, as it cannot be played.
+    """Fail a match immediately, as it cannot be played.
 
-    Repeated or late: returns False, and nothing changes.
+    A repeated or late call returns False, and changes nothing.
     """
     failed = {**interruption(reason), "state": "failed", "finished_at": clock()}
     return hits(session, update(Match).where(mine(claim)).values(failed))
 
 
 def troubled(reason: str, now: datetime) -> dict[str, Any]:
-    """Return the row values of an attempt that was a trouble."""
+    """Return the row values of an attempt that failed through the site's fault."""
     is_last = Match.troubles + 1 >= MOST_TROUBLES
     state = case((is_last, "failed"), else_="interrupted")
     ended = case((is_last, literal(now, Moment())), else_=null())
@@ -506,7 +511,7 @@ def requeue_failed(session: Session, match_id: str) -> bool:
 
 
 def void(session: Session, clock: Clock, match_id: str, reason: str) -> bool:
-    """Cancel a waiting match; return False if it is not waiting any more."""
+    """Cancel a waiting match; return False if it is no longer waiting."""
     waiting = and_(Match.match_id == match_id, Match.state.in_(("queued", "interrupted")))
     off = {"state": "void", "finished_at": clock(), "reason": reason[:LONGEST_REASON]}
     return hits(session, update(Match).where(waiting).values(off))

@@ -1,1 +1,1 @@
-"""Infrastructure that keeps a hub running: roles, ticks, back-ups, keys; no domain knowledge."""
+"""Infrastructure that keeps a hub running: roles, ticks, backups, keys; no domain logic."""

@@ -1,4 +1,4 @@
-"""The daily back-up: all rows in one stored file, copied with its objects to a second store."""
+"""The daily backup: all rows in one stored file, copied with the objects to a second store."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ from cw_hub.store.objects import ObjectStore
 from cw_hub.store.sealing import Sealer, open_file, seal_file
 
 PREFIX: Final = "backups"
-"""Prefix of back-ups in the object store; nothing below it is ever signed."""
+"""Prefix of backups in the object store; nothing below it is ever signed."""
 
 SEALED: Final = ".sealed"
-"""Suffix of the key of a back-up in another store, sealed with the master keys."""
+"""Key suffix of a backup in another store, sealed with the master keys."""
 
 KEY: Final = re.compile(rf"{PREFIX}/(\d{{8}}T\d{{6}}Z)\.jsonl\.gz(?:{re.escape(SEALED)})?")
 TIME: Final = "%Y%m%dT%H%M%SZ"
@@ -66,22 +66,22 @@ NAMED_WITHIN: Final = timedelta(minutes=1)
 
 DAILY: Final = 14
 WEEKLY: Final = 8
-"""How many back-ups are kept: the last of each of so many days, and of so many weeks."""
+"""How many backups are kept: the last one of each of so many days, and of so many weeks."""
 
 AT_ONCE: Final = 1000
 """Rows read or written per batch."""
 
 LONGEST: Final = 1 << 24
-"""Maximum bytes of a line; the longest values are logs of programs."""
+"""Maximum length of a line in bytes; the longest values are program logs."""
 
 LEVEL: Final = 3
 """Compression level of gzip."""
 
 AS_GZIP: Final = 16 + zlib.MAX_WBITS
-"""The value that makes zlib write the gzip format, without a timestamp."""
+"""The `wbits` value that makes zlib write the gzip format, without a timestamp."""
 
 REVISIONS: Final = "alembic_version"
-"""The table that holds the revision of a database."""
+"""The table that stores the revision of a database."""
 
 Kind: TypeAlias = Literal["int", "real", "text", "yes_no", "moment", "date", "bytes", "json"]
 Int64: TypeAlias = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
@@ -97,7 +97,7 @@ READ: Final[dict[Kind, Any]] = {
     "bytes": bytes,
     "json": Any,
 }
-"""The type that the values of each kind are read as."""
+"""The types that values are read as, by the kind of their column."""
 
 TYPES: Final[dict[Kind, TypeEngine[Any]]] = {
     "int": BigInteger(),
@@ -109,18 +109,18 @@ TYPES: Final[dict[Kind, TypeEngine[Any]]] = {
     "bytes": LargeBinary(),
     "json": JSON(),
 }
-"""The column type that the values of each kind are written as."""
+"""The column types that values are written as, by the kind of their column."""
 
 
 class TableHeader(msgspec.Struct, forbid_unknown_fields=True):
-    """The columns of a table in a back-up, and its row count; a kind ending in `?` is nullable."""
+    """The columns of a table in a backup, and its row count; a kind ending in `?` is nullable."""
 
     columns: dict[str, str]
     rows: Annotated[int, msgspec.Meta(ge=0)]
 
 
 class Header(msgspec.Struct, forbid_unknown_fields=True):
-    """The first line of a back-up; each following line is a row, table by table."""
+    """The first line of a backup; each following line is a row, table by table."""
 
     format: Literal["circuit-wars-backup"]
     version: Literal[1]
@@ -135,18 +135,18 @@ class Header(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def key_of(moment: datetime) -> str:
-    """Return the key of a back-up made at this time."""
+    """Return the key of a backup made at this time."""
     return f"{PREFIX}/{moment:{TIME}}.jsonl.gz"
 
 
 def time_of(key: str) -> datetime | None:
-    """Return when a back-up was made, or None if the key is not that of a back-up."""
+    """Return when a backup was made, or None if the key is not that of a backup."""
     match = KEY.fullmatch(key)
     return match and datetime.strptime(f"{match[1]}+0000", f"{TIME}%z")
 
 
 def superseded(keys: Iterable[str]) -> list[str]:
-    """Return the back-ups to delete: all but the last of each recent day and week."""
+    """Return the backups to delete: all but the last of each recent day and week."""
     by_moment = {moment: key for key in keys if (moment := time_of(key))}
     by_day: dict[date, datetime] = {}
     by_week: dict[tuple[int, int], datetime] = {}
@@ -163,9 +163,11 @@ def superseded(keys: Iterable[str]) -> list[str]:
 def write(database: Database, clock: Clock, to: IO[bytes]) -> Header:
     """Write a compressed snapshot of all rows; return its header.
 
-    Other writers are not blocked. While no row changes, only the time differs between calls.
+    Other writers are not blocked. If no row changes between calls, their output differs only in the
+    timestamp.
     """
-    # If the disk is full, a GzipFile of Python 3.13 fails again, unnoticed, when it is collected.
+    # Not a GzipFile: if the disk is full, that of Python 3.13 fails again, unnoticed, when it is
+    # garbage-collected.
     packer = zlib.compressobj(LEVEL, wbits=AS_GZIP)
     with database.snapshot() as connection:
         header = describe(connection, clock)
@@ -179,7 +181,7 @@ def write(database: Database, clock: Clock, to: IO[bytes]) -> Header:
 
 
 def describe(connection: Connection, clock: Clock) -> Header:
-    """Return the header of a back-up."""
+    """Return the header of a backup."""
     tables = {
         table.name: TableHeader(
             {column.name: kind_of(column) for column in table.columns},
@@ -192,7 +194,7 @@ def describe(connection: Connection, clock: Clock) -> Header:
 
 
 def in_order(table: Table) -> Any:
-    """Return the statement that reads a table, with referenced rows before referring ones."""
+    """Return the query that reads a table, with referenced rows before referring ones."""
     parents = [column.is_not(None) for column in table.columns if refers_to(column, table)]
     rows = select(*table.columns).order_by(*parents, *table.primary_key)
     return rows.execution_options(yield_per=AT_ONCE)
@@ -230,8 +232,8 @@ def restore(
 ) -> Header:
     """Fill an empty database of either kind, and upgrade it to the revision of this program.
 
-    `then` is called before the commit; `named` is the time in the name of the back-up. Raises
-    UsageError if the database is not empty, or if the file is damaged, truncated, not a back-up, or
+    `then` is called before the commit; `named` is the time in the name of the backup. Raises
+    UsageError if the database is not empty, or if the file is damaged, truncated, not a backup, or
     not from the time in its name; the database is then unchanged.
     """
     with gzip.GzipFile("", "rb", fileobj=packed) as stream:
@@ -259,7 +261,7 @@ def restore(
 
 
 def header_of(stream: gzip.GzipFile) -> Header:
-    """Read the header of a back-up."""
+    """Read the header of a backup."""
     try:
         header = documents.decode(line_of(stream), Header)
     except msgspec.DecodeError:
@@ -292,7 +294,7 @@ def line_of(stream: gzip.GzipFile) -> bytes:
 
 
 def begin(connection: Connection, header: Header) -> None:
-    """Create the tables of a back-up; raise UsageError if the database has rows."""
+    """Create the tables of a backup; raise UsageError if the database has rows."""
     at = migrations.revision_of(connection)
     there = [name for name in inspect(connection).get_table_names() if name != REVISIONS]
     full = [name for name in there if connection.scalar(has_rows(name))]
@@ -313,7 +315,7 @@ def begin(connection: Connection, header: Header) -> None:
 
 
 def has_rows(name: str) -> Any:
-    """Return the statement that tells whether a table has any row."""
+    """Return the query that checks whether a table has any row."""
     return select(select(text("1")).select_from(Table(name, MetaData())).exists())
 
 
@@ -331,7 +333,7 @@ def fill(connection: Connection, name: str, header: TableHeader, stream: gzip.Gz
 
 
 def columns_of(header: TableHeader) -> Iterator[Column[Any]]:
-    """Yield the columns of a table in a back-up."""
+    """Yield the columns of a table in a backup."""
     for column, text_of_kind in header.columns.items():
         kind = text_of_kind.removesuffix("?")
         if kind not in TYPES:
@@ -371,12 +373,12 @@ def go_on_from_the_last(connection: Connection, table: Table) -> None:
 
 
 ADDRESS: Final = re.compile(rf"(?:(.*)/)?({KEY.pattern})", re.S)
-"""The address of a back-up: its store, and its key there."""
+"""The location of a backup: its store, and its key there."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A back-up in a store."""
+    """A backup in a store."""
 
     place: str
     """`s3://bucket/prefix`, or a folder."""
@@ -386,16 +388,16 @@ class Stored:
 
     @property
     def is_sealed(self) -> bool:
-        """Whether it is sealed, so that only a holder of a master key can have made it."""
+        """Whether the backup is sealed, so that only a holder of a master key can have made it."""
         return self.key.endswith(SEALED)
 
     def __str__(self) -> str:
-        """Return its address, as the restore command takes it."""
+        """Return its location, as the restore command takes it."""
         return f"{self.place}/{self.key}"
 
 
 def stored_in(place: str) -> list[Stored]:
-    """Return the back-ups of a store, newest first; raise StoreAway if it cannot be reached."""
+    """Return the backups of a store, newest first; raise StoreAway if it cannot be reached."""
     sizes = store_at(place).sizes(PREFIX)
     objects = ((time_of(key), key, size) for key, size in sizes.items())
     stored = [Stored(place, key, at, size) for at, key, size in objects if at]
@@ -410,11 +412,11 @@ def store_at(place: str) -> ObjectStore:
 
 
 def find(text: str, own: str) -> Stored | Path:
-    """Resolve the name of a back-up: its address, a store (its newest), or a file.
+    """Resolve a backup given by its location, by a store (its newest backup), or by a file.
 
-    In any store but the site's `own`, the newest sealed one: anybody who can write there could add
-    a forged back-up, but could not seal it. Raises UsageError if the store has none, and StoreAway
-    if it cannot be reached.
+    In any store but the site's `own`, this is the newest sealed one: anyone who can write there
+    could add a forged backup, but could not seal it. Raises UsageError if the store has none, and
+    StoreAway if it cannot be reached.
     """
     address = ADDRESS.fullmatch(text)
     if address and (at := time_of(address[2])):
@@ -440,9 +442,9 @@ def is_same(place: str, other: str) -> bool:
 
 @contextmanager
 def opened(source: Stored | Path, sealer: Callable[[], Sealer]) -> Iterator[IO[bytes]]:
-    """Yield a back-up as a file, unsealed if necessary; `sealer` is called only then.
+    """Yield a backup as a file, unsealed if necessary; `sealer` is called only in that case.
 
-    Raises UsageError if the back-up is missing or damaged.
+    Raises UsageError if the backup is missing or damaged.
     """
     if isinstance(source, Stored):
         with TemporaryFile() as file:
@@ -458,7 +460,7 @@ def opened(source: Stored | Path, sealer: Callable[[], Sealer]) -> Iterator[IO[b
 
 
 def fetch(source: Stored, to: IO[bytes], sealer: Callable[[], Sealer]) -> None:
-    """Write a back-up from a store into a file, unsealed."""
+    """Write a backup from a store into a file, unsealed."""
     if not source.is_sealed:
         copy_object(store_at(source.place), source.key, to)
         return
@@ -478,28 +480,28 @@ def copy_object(store: ObjectStore, key: str, to: IO[bytes]) -> None:
 
 
 DUE: Final = timedelta(hours=3, minutes=30)
-"""When the back-up is due, after midnight UTC."""
+"""When the backup is due, as time after midnight UTC."""
 
 COPIED: Final = ("replays", "maps", "bots", "avatars")
-"""Prefixes of objects that are copied to the second store unchanged."""
+"""Key prefixes of objects that are copied to the second store unchanged."""
 
 logger = logging.getLogger(__name__)
 
 
 class Backup(NamedTuple):
-    """A back-up in the object store."""
+    """A backup in the object store."""
 
     key: str
     rows: int
     objects: int
-    """How many objects were copied."""
+    """Number of objects that were copied."""
 
 
 def do_daily(resources: Resources) -> None:
-    """Make the daily back-up and copy it to the second store, unless done since it was due.
+    """Make the daily backup and copy it to the second store, unless done since it was due.
 
-    Idempotent. Two concurrent callers make two back-ups, and the later one is kept. A late call
-    runs at once. A failed copy is retried the next time.
+    Idempotent. Two concurrent callers make two backups, and the later one is kept. A late call runs
+    immediately. A failed copy is retried on the next call.
     """
     due = last_due(resources.clock, DUE)
     moments = [time_of(key) for key in resources.objects.keys(PREFIX)]
@@ -517,25 +519,25 @@ def do_daily(resources: Resources) -> None:
 
 
 def note(resources: Resources, name: str) -> None:
-    """Record that something was done now."""
+    """Record the current time as that of an event."""
     with resources.database.writing() as session:
         heartbeats.note(session, name, resources.clock())
 
 
 def copied_at(resources: Resources) -> datetime | None:
-    """Return when a back-up was last copied to the second store, or None."""
+    """Return when a backup was last copied to the second store, or None."""
     with resources.database.reading() as session:
         return heartbeats.moments(session).get(heartbeats.COPY)
 
 
 def delete_old(store: ObjectStore) -> None:
-    """Delete superseded back-ups."""
+    """Delete superseded backups."""
     for key in superseded(store.keys(PREFIX)):
         store.delete(key)
 
 
 def make(resources: Resources, elsewhere: str = "") -> Backup:
-    """Make a back-up, and copy it and the objects to another store if one is given."""
+    """Make a backup, and copy it and the objects to another store if one is given."""
     with temporary_file(resources.settings.data) as file:
         header = write(resources.database, resources.clock, file)
         file.seek(0)
@@ -545,7 +547,7 @@ def make(resources: Resources, elsewhere: str = "") -> Backup:
 
 
 def copy(resources: Resources, elsewhere: str) -> int:
-    """Copy the newest back-up, sealed, and all missing objects to another store.
+    """Copy the newest backup, sealed, and all missing objects to another store.
 
     Returns how many objects were copied.
     """
@@ -557,7 +559,7 @@ def copy(resources: Resources, elsewhere: str) -> int:
 
 
 def seal_to(to: ObjectStore, resources: Resources, key: str) -> None:
-    """Put a back-up of this site into another store, sealed with the first master key."""
+    """Copy a backup of this site to another store, sealed with the first master key."""
     folder = resources.settings.data
     with temporary_file(folder) as file, temporary_file(folder) as sealed:
         copy_object(resources.objects, key, file)
@@ -571,7 +573,7 @@ def seal_to(to: ObjectStore, resources: Resources, key: str) -> None:
 def temporary_file(folder: Path) -> Iterator[IO[bytes]]:
     """Yield a temporary file in a folder; raise Failure if its disk is full."""
     try:
-        # Unnamed: nothing is left behind even if this process is killed.
+        # The file has no name, so nothing is left behind even if this process is killed.
         with TemporaryFile(dir=folder) as file:
             yield file
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Checks everything that a hub needs, and advises what to do; it changes nothing itself."""
+"""Checks of everything that a hub needs, with advice on what to fix; they repair nothing."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ from cw_hub.store.objects import NoBucket, ObjectStore, bucket_of
 from cw_hub.store.replica import PATIENCE as REPLICA_PATIENCE
 
 CERTIFICATE_EVERY: Final = 3600.0
-"""Seconds between two checks."""
+"""Seconds between two checks of the certificate."""
 
 PATIENCE: Final = 10.0
-"""Seconds that the site has to answer."""
+"""Timeout of the connection to the site, in seconds."""
 
 
 def note(resources: Resources) -> None:
-    """Record when the certificate of the site's public address expires; do nothing for http.
+    """Record when the certificate of the site's public URL expires; do nothing for http.
 
     Raises Failure if it cannot be read; the recorded time then stays.
     """
@@ -57,7 +57,7 @@ def note(resources: Resources) -> None:
 
 def end_of(host: str, port: int, patience: float = PATIENCE) -> datetime:
     """Return when a server's certificate expires; raise Failure if it cannot be read."""
-    # Nothing is sent or trusted: expired and self-signed certificates are read too.
+    # Nothing is sent or trusted, so expired and self-signed certificates can be read too.
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     try:
@@ -72,10 +72,10 @@ def end_of(host: str, port: int, patience: float = PATIENCE) -> datetime:
 
 
 MOST: Final = 5.0
-"""Maximum difference between the clocks in seconds."""
+"""Maximum difference between the clocks, in seconds."""
 
 CLOCK_EVERY: Final = 60.0
-"""Seconds between two comparisons."""
+"""Seconds between two comparisons of the clocks."""
 
 logger = logging.getLogger(__name__)
 
@@ -84,13 +84,13 @@ class ClockCheck:
     """Compares the clocks on its first call, then at most once a minute."""
 
     def __init__(self, elapsed: Callable[[], float] = time.monotonic) -> None:
-        """Compare on the first call; `elapsed` returns seconds."""
+        """Schedule the first comparison for the first call; `elapsed` returns seconds."""
         self._elapsed = elapsed
         self._due = elapsed()
         self._is_right = True
 
     def is_right(self, resources: Resources) -> bool:
-        """Return whether the clock can be relied on; log an error if not."""
+        """Return whether this host's clock is right; log an error if not."""
         if self._elapsed() >= self._due:
             off = seconds_off(resources)
             self._is_right = abs(off) <= MOST
@@ -105,17 +105,17 @@ class ClockCheck:
 
 
 def seconds_off(resources: Resources) -> float:
-    """Return by how many seconds this machine's clock is ahead of the database's."""
+    """Return by how many seconds this host's clock is ahead of the database's."""
     database_time = resources.database.now()
     return 0.0 if database_time is None else (resources.clock() - database_time).total_seconds()
 
 
 MOST_PROXIES: Final = 256
-"""Maximum size of a network that may consist of proxies alone, in addresses."""
+"""Maximum size, in IP addresses, of a network that may consist of proxies only."""
 
 
 def exposure_problems(settings: HubSettings) -> Iterator[str]:
-    """Yield what must be fixed before people use a site with these settings."""
+    """Yield what must be fixed before a site with these settings is opened to users."""
     if not settings.has_safe_accounts:
         yield "accounts are disabled without https: set CW_PUBLIC_URL=https://..."
     elif is_https(settings.public_url) and not settings.trusted_proxy:
@@ -125,7 +125,7 @@ def exposure_problems(settings: HubSettings) -> Iterator[str]:
 
 
 def problems_of_links(settings: HubSettings) -> Iterator[str]:
-    """Yield why browsers could not follow links to replays."""
+    """Yield reasons why browsers could not follow links to replays."""
     url = settings.store_public_url
     if not url:
         return
@@ -138,7 +138,7 @@ def problems_of_links(settings: HubSettings) -> Iterator[str]:
 
 
 def problems_of_bots(settings: HubSettings) -> Iterator[str]:
-    """Yield what players' bots could reach in the networks of the hub."""
+    """Yield what players' bots could reach in the hub's own networks."""
     first, *networks = settings.bots_may_be
     if settings.is_local or not settings.public_url:
         return
@@ -153,7 +153,7 @@ def problems_of_bots(settings: HubSettings) -> Iterator[str]:
 
 
 def exposure_warnings(settings: HubSettings) -> Iterator[str]:
-    """Yield what is acceptable only if something else makes up for it."""
+    """Yield settings that are acceptable only if something else compensates for them."""
     wide = [name for name in settings.trusted_proxy if size_of(name) > MOST_PROXIES]
     if wide:
         yield (
@@ -163,7 +163,7 @@ def exposure_warnings(settings: HubSettings) -> Iterator[str]:
 
 
 def is_https(url: str) -> bool:
-    """Return whether an address uses https."""
+    """Return whether a URL uses https."""
     return url.startswith("https:")
 
 
@@ -176,12 +176,12 @@ def is_private(host: str) -> bool:
 
 
 def is_public_network(network: str) -> bool:
-    """Return whether a network is on the open internet; `any` is not."""
+    """Return whether a network is on the open internet; `any` is not considered one."""
     return network != "any" and is_public(str(ip_network(network).network_address))
 
 
 def size_of(network: str) -> int:
-    """Return how many addresses a network has; for IPv6, how many /64."""
+    """Return the number of IP addresses of a network; for IPv6, the number of /64 networks."""
     parsed = ip_network(network)
     return parsed.num_addresses if parsed.version == 4 else 2 ** max(0, 64 - parsed.prefixlen)
 
@@ -190,13 +190,13 @@ LEAST_FREE: Final = 2**30
 """Minimum free space in the data folder, in bytes."""
 
 LONGEST: Final = 200
-"""Maximum length of an error message in characters."""
+"""Maximum length of an error message, in characters."""
 
 MOST_NAMED: Final = 5
 """Maximum number of differences between tables that are listed."""
 
 A_PAGE: Final = "CREATE TEMPORARY TABLE doctor ON COMMIT DROP AS SELECT 1"
-"""Makes a PostgreSQL server take a page of its disk for a moment."""
+"""A statement that makes a PostgreSQL server allocate a page on its disk temporarily."""
 
 TO_SERVE: Final = "cw hub serve creates it; if the hub is elsewhere, set CW_DATA to its folder"
 
@@ -212,14 +212,14 @@ class Finding:
     advice: str = ""
 
     def __str__(self) -> str:
-        """Return it as a line for people, with the advice."""
+        """Return the result as a line of text, with the advice."""
         mark = "ok" if self.ok else "to do" if self.needed else "no"
         advice = f"; {self.advice}" if self.advice and not self.ok else ""
         return " ".join(f"{mark:5}  {self.name:12}  {self.found}{advice}".splitlines())
 
 
 def examine(settings: HubSettings, clock: Clock = utc_now) -> Iterator[Finding]:
-    """Yield the result of each check; what does not answer is given up after some seconds."""
+    """Yield the result of each check; unresponsive services time out after some seconds."""
     yield look_at_settings(settings)
     yield look_at_folder(settings)
     with closing(Database(settings.database)) as database:
@@ -243,7 +243,7 @@ def examine(settings: HubSettings, clock: Clock = utc_now) -> Iterator[Finding]:
 
 
 def tried(name: str, look: Callable[[], Finding]) -> Finding:
-    """Return the result of a check, or its error, cut to one line."""
+    """Return the result of a check, or its error, shortened to one line."""
     try:
         return look()
     except Exception as error:
@@ -260,11 +260,11 @@ ADVICE: Final = {
     "keys": "give the files of the keys to the user who runs the hub",
     "secrets": "make sure that the database answers and has its tables: cw hub db check",
 }
-"""What to do about each thing that does not answer."""
+"""What to do if a check fails, by the name of the check."""
 
 
 def look_at_settings(settings: HubSettings) -> Finding:
-    """Check for problems between settings that are valid one by one."""
+    """Check for conflicts between settings that are valid individually."""
     count = sum(value != default for _, value, default, _ in setting_rows(settings))
     text = f"{count} set, the site is at {settings.address}"
     problems = "; ".join(exposure_problems(settings))
@@ -275,7 +275,7 @@ def look_at_settings(settings: HubSettings) -> Finding:
 
 
 def look_at_folder(settings: HubSettings) -> Finding:
-    """Check the free space where the data folder is, or will be."""
+    """Check the free space of the disk where the data folder is, or will be."""
     path = settings.data.absolute()
     place = next(folder for folder in (path, *path.parents) if folder.is_dir())
     free = shutil.disk_usage(place).free
@@ -307,14 +307,14 @@ def look_at_tables(database: Database, text: str) -> Finding:
 
 
 def look_at_writing(database: Database) -> Finding:
-    """Check that a server's disk takes another page, with a table that is dropped at once."""
+    """Check that a server's disk has room for a page, with a table that is dropped immediately."""
     with database.reading() as session:
         session.connection().exec_driver_sql(A_PAGE)
     return Finding("writing", True, True, "the disk of the database takes more")
 
 
 def look_at_clock(database: Database, clock: Clock) -> Finding:
-    """Compare the clock of this machine with the database's."""
+    """Compare this host's clock with the database's."""
     database_time = database.now()
     if database_time is None:
         return Finding("clock", True, True, "the only one, as the database is a file")
@@ -348,7 +348,7 @@ def look_at_replica(replica: Database) -> Finding:
 
 
 def look_at_broker(settings: HubSettings) -> Finding:
-    """Check whether the broker answers."""
+    """Check whether the broker responds."""
     if settings.is_embedded:
         return Finding("broker", True, True, "within the one process of the hub")
     at = urlsplit(settings.broker_url)
@@ -380,7 +380,7 @@ def look_at_store(settings: HubSettings) -> Finding:
 
 
 def look_at_mail(settings: HubSettings) -> Finding:
-    """Check the mail settings, and log in to the mail server without sending anything."""
+    """Check the mail settings, and log in to the mail server without sending an email."""
     is_fit = settings.is_local or bool(settings.mail_from)
     sender = "" if is_fit else f"CW_MAIL_FROM, or mails come from {settings.sender}"
     if settings.mail:
@@ -394,7 +394,7 @@ def look_at_mail(settings: HubSettings) -> Finding:
 
 
 def look_at_keys(settings: HubSettings) -> Finding:
-    """Check that the keys are there, and that only their owner can read them."""
+    """Check that the key files exist, and that only their owner can read them."""
     files = [
         settings.data / name
         for name, value in (

@@ -1,4 +1,4 @@
-"""Heartbeats of the site's processes: when each was last seen, with its marks and counters."""
+"""Heartbeats of the site's processes, named timestamps, and shared event counters."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ EVERY: Final = 20.0
 """Seconds between two heartbeats of a process."""
 
 LIVE: Final = timedelta(seconds=60)
-"""A process is live if it was seen within this time."""
+"""A process counts as live if it was seen within this time."""
 
 GONE: Final = timedelta(days=1)
-"""How long a process that has gone is remembered."""
+"""How long a process is remembered after it was last seen."""
 
 MOST_SILENT: Final = 50
 """Maximum number of silent roles reported."""
@@ -46,7 +46,7 @@ Word: TypeAlias = Annotated[str, Meta(max_length=40)]
 
 
 class Figures(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a process reports about itself; workers are not trusted, so every field is typed."""
+    """Metrics that a process reports about itself; as workers are not trusted, all are typed."""
 
     cpu_seconds: Figure = 0
     memory_bytes: Figure = 0
@@ -55,18 +55,18 @@ class Figures(msgspec.Struct, frozen=True, omit_defaults=True):
     disk_free_bytes: Figure = 0
     disk_bytes: Figure = 0
     program_slots: Annotated[int, Meta(ge=0, le=10_000)] = 0
-    """How many programs it runs at once."""
+    """The number of programs it runs concurrently."""
     program_kinds: tuple[Word, ...] = ()
-    """The kinds of matches that it plays, besides those with programs."""
+    """The kinds of matches it plays, in addition to those with programs."""
     languages: dict[Word, Word] = {}
-    """The versions of the languages that it runs, by the names that kits use."""
+    """The versions of the languages it runs, by the names that kits use."""
 
 
 NO_PROGRAMS: Final = Figures()
 
 
 class Beat(NamedTuple):
-    """A role of a process, and its figures."""
+    """A role of a process, and its metrics."""
 
     process: str
     """`host:pid:start`."""
@@ -79,7 +79,7 @@ class Beat(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """A process of the site, as other processes know it."""
+    """A process of the site, as it presents itself to the others."""
 
     name: str
     """`host:pid:start`."""
@@ -87,10 +87,10 @@ class Process:
     roles: Sequence[Role]
     started_at: datetime
     programs: Figures = NO_PROGRAMS
-    """Figures of the programs that it runs."""
+    """Metrics of the programs that it runs."""
 
     def beat(self, resources: Resources) -> None:
-        """Record that this process is live, with its figures. Each call updates the time."""
+        """Record that this process is live, with its metrics. Each call updates the time."""
         about = {
             "process": self.name,
             "version": self.version,
@@ -104,7 +104,7 @@ class Process:
 
 
 def measured(folder: Path, programs: Figures) -> Figures:
-    """Return the figures of this process, added to those of its programs."""
+    """Return the metrics of this process, combined with those of its programs."""
     disk = shutil.disk_usage(folder)
     return msgspec.structs.replace(
         programs,
@@ -134,9 +134,9 @@ def live(session: Session, clock: Clock) -> list[Beat]:
 
 
 def silent(session: Session, clock: Clock) -> list[Beat]:
-    """Return the roles of processes seen within a day but not live, the latest first.
+    """Return the roles of processes seen within a day but not live, most recent first.
 
-    At most 50.
+    Returns at most 50.
     """
     query = select(Heartbeat).where(Heartbeat.seen_at <= clock() - LIVE)
     rows = session.scalars(query.order_by(Heartbeat.seen_at.desc()).limit(MOST_SILENT))
@@ -144,7 +144,7 @@ def silent(session: Session, clock: Clock) -> list[Beat]:
 
 
 def beat_of(row: Heartbeat) -> Beat:
-    """Return a row as a value; its figures are dropped if invalid."""
+    """Return a row as a `Beat`; its metrics are dropped if invalid."""
     try:
         figures = documents.convert(row.figures, Figures)
     except msgspec.ValidationError:
@@ -158,32 +158,32 @@ def by_role(beats: Sequence[Beat]) -> Mapping[str, int]:
 
 
 def sweep(session: Session, clock: Clock) -> None:
-    """Delete processes not seen for a day. Idempotent."""
+    """Delete the heartbeats of processes not seen for a day. Idempotent."""
     session.execute(delete(Heartbeat).where(Heartbeat.seen_at <= clock() - GONE))
 
 
 TICK: Final = "tick"
-"""When a scheduler last completed a tick."""
+"""Name of the time when a scheduler last completed a tick."""
 
 BACKUP: Final = "back-up"
-"""When the daily back-up was last made."""
+"""Name of the time of the last daily backup."""
 
 COPY: Final = "back-up elsewhere"
-"""When objects were last copied to CW_BACKUP_OBJECTS."""
+"""Name of the time when objects were last copied to CW_BACKUP_OBJECTS."""
 
 DELETIONS: Final = "deletions"
-"""When deletions of accounts were last recorded in the stores."""
+"""Name of the time when account deletions were last recorded in the stores."""
 
 CERTIFICATE: Final = "certificate"
-"""When the certificate of the site expires."""
+"""Name of the time when the site's certificate expires."""
 
 
 TICKING: Final = timedelta(seconds=60)
-"""A site is ticking if its last tick is no older than this."""
+"""A site counts as ticking if its last tick is no older than this."""
 
 
 def note(session: Session, name: str, at: datetime) -> None:
-    """Record a time; the last call wins."""
+    """Record a named time; the last call wins."""
     insert_or_set(session, Mark, [{"name": name, "at": at}], ["at"])
 
 
@@ -193,7 +193,7 @@ def moments(session: Session) -> dict[str, datetime]:
 
 
 def age(moments: Mapping[str, datetime], name: str, clock: Clock) -> timedelta | None:
-    """Return how long ago something was recorded, or None."""
+    """Return how long ago a named time was, or None if it is not recorded."""
     return clock() - moments[name] if name in moments else None
 
 
@@ -204,26 +204,26 @@ def is_ticking(moments: Mapping[str, datetime], clock: Clock) -> bool:
 
 
 UNREADABLE: Final = "messages_unreadable"
-"""Messages in the queue that were not valid hub messages."""
+"""Counter of messages in the queue that were not valid hub messages."""
 
 ENDED: Final = "threads_ended"
-"""Vital threads that have ended."""
+"""Counter of vital threads that have ended."""
 
 MAILS_SENT: Final = "mails_sent"
-"""Mails that a server has accepted, or that were written to files."""
+"""Counter of emails that a server has accepted, or that were written to files."""
 
 MAILS_FAILED: Final = "mails_failed"
-"""Failed attempts to send a mail."""
+"""Counter of failed attempts to send an email."""
 
 REPLAY_BYTES: Final = "replay_bytes"
 """The total size of stored replays: summed once a day, as that reads every replay's row."""
 
 
 class Counts:
-    """What a process has counted since its last write; thread-safe."""
+    """Counts events of a process until they are written to the database; thread-safe."""
 
     def __init__(self) -> None:
-        """Start at zero."""
+        """Start with no counts."""
         self._lock = Lock()
         self._new: Counter[str] = Counter()
 
@@ -233,7 +233,7 @@ class Counts:
             self._new[name] += 1
 
     def write(self, database: Database) -> None:
-        """Add new counts to the rows; they are kept if the database is away."""
+        """Add the new counts to the database rows; they are retained if it is unavailable."""
         with self._lock:
             new, self._new = self._new, Counter()
         if not new:
@@ -249,21 +249,21 @@ class Counts:
 
 
 def add_now(session: Session, name: str) -> None:
-    """Add one to a counter within the caller's transaction."""
+    """Increment a counter within the caller's transaction."""
     insert_or_add(session, Count, [{"name": name, "value": 1}], ["value"])
 
 
 def put(session: Session, name: str, value: int) -> None:
-    """Set a counter. Idempotent."""
+    """Set a counter to a value. Idempotent."""
     insert_or_set(session, Count, [{"name": name, "value": value}], ["value"])
 
 
 def value_of(session: Session, name: str) -> int | None:
-    """Return the last value written, or None."""
+    """Return the last value set, or None."""
     return session.scalar(select(Count.value).where(Count.name == name))
 
 
 def totals(session: Session) -> Counter[str]:
-    """Return what all processes have counted since the site began, by name."""
+    """Return the counts of all processes since the site was first started, by name."""
     rows = session.execute(select(Count.name, Count.value))
     return Counter({row.name: row.value for row in rows})

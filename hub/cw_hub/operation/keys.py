@@ -1,4 +1,4 @@
-"""The master keys: which secrets each encrypts, and re-encryption of all with the first."""
+"""Key rotation: which secrets each master key encrypts, and re-encryption with the first key."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ AT_ONCE: Final = 500
 
 
 def sealer_of(settings: HubSettings) -> Sealer:
-    """Return the site's sealer, without creating a key; raises OSError or ValueError."""
+    """Return the site's sealer, without creating a key; raise OSError or ValueError on failure."""
     path = settings.data / "master.key"
     return Sealer(settings.master_keys or path.read_text(encoding="ascii").strip())
 
 
 def uses(session: Session) -> Counter[str]:
-    """Return how many secrets each key encrypts."""
+    """Return the number of secrets encrypted with each key."""
     counted = select(Bot.key_id, func.count()).where(Bot.secret.is_not(None)).group_by(Bot.key_id)
     return Counter({key or "": number for key, number in session.execute(counted)})
 
@@ -36,13 +36,13 @@ class Tried:
 
     number: int = 0
     missing: Counter[str] = field(default_factory=Counter)
-    """How many secrets each missing key encrypts."""
+    """How many secrets are encrypted with each missing key."""
     broken: list[str] = field(default_factory=list)
     """The ids of bots whose secret cannot be decrypted with the key that it names."""
 
 
 def try_all(session: Session, sealer: Sealer) -> Tried:
-    """Decrypt every secret without keeping it; return the result."""
+    """Decrypt every secret without storing it; return the result."""
     tried = Tried()
     columns = select(Bot.bot_id, Bot.secret_version, Bot.secret, Bot.key_id)
     rows = session.execute(
@@ -64,7 +64,8 @@ def try_all(session: Session, sealer: Sealer) -> Tried:
 def reseal(session: Session, sealer: Sealer) -> int:
     """Re-encrypt a batch of secrets with the first key; return its size, 0 when none are left.
 
-    A row that another caller, or a rotation of the secret, has changed meanwhile is left as it is.
+    A row that has changed in the meantime, by another caller or a rotation of the secret, is left
+    as it is.
     """
     others = (Bot.secret.is_not(None), Bot.key_id != sealer.key_id)
     rows = session.scalars(select(Bot).where(*others).order_by(Bot.id).limit(AT_ONCE)).all()

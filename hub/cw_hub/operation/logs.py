@@ -1,7 +1,7 @@
-"""The log of a process: one line per event, as text or JSON, with fields common to all lines.
+"""Logging of a process: one line per event, as text or JSON, with common fields.
 
-No line contains a person's e-mail address, the address of a bot, a password or a key, not even
-in the message of a library's error.
+No line contains a user's email address, the URL of a bot, a password or a key, not even in the
+error message of a library.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from cw_hub.context import LONGEST_ID, known, new_id
 from cw_hub.operation.settings import HubSettings
 
 CLEARED: Final = "\r\x1b[2K"
-"""Moves to the beginning of the line and clears it."""
+"""Escape sequence that moves to the start of the line and clears it."""
 
 
 class StatusLine(logging.StreamHandler[TextIO]):
-    """Writes warnings as lines, and below them a status line with counts.
+    """Log handler that writes warnings as lines, and below them a status line with counts.
 
     An event is counted if its attribute `counted` names a counter.
     """
@@ -36,7 +36,7 @@ class StatusLine(logging.StreamHandler[TextIO]):
         self._counts = Counter[str]()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Count an event, or write its line; the counts stay the last line."""
+        """Count an event, or write its line; the status line stays last."""
         counted = getattr(record, "counted", None)
         if counted is not None:
             self._counts[counted] += 1
@@ -58,10 +58,10 @@ FIELDS: Final = (
     *("request_id", "address", "user_id", "bot_id", "match_id", "attempt", "worker"),
     *("status", "ms"),
 )
-"""The fields that a line may have besides its event, if known."""
+"""The fields that a line may have in addition to its event, if known."""
 
 FOR_PEOPLE: Final = ("address", "user_id", "bot_id", "match_id", "attempt", "ms")
-"""The fields that are shown on a terminal."""
+"""The fields that are shown in text lines."""
 
 REQUEST_ID: Final = re.compile(rf"[A-Za-z0-9._-]{{1,{LONGEST_ID}}}")
 
@@ -71,11 +71,11 @@ SECRETS: Final = (
     (re.compile(r"\b(host )[\w.:\[\]-]+"), r"\1..."),
     (re.compile(r"(/(?:reset|verify|email|unsubscribe)/)[^/?\s]+"), r"\1..."),
 )
-"""What is masked in every line, and what replaces it."""
+"""Patterns of what is masked in every line, each with its replacement."""
 
 
 class JsonLines(logging.Formatter):
-    """Writes an event as one JSON object."""
+    """Formats an event as one JSON object."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line of an event."""
@@ -91,7 +91,7 @@ class JsonLines(logging.Formatter):
 
 
 class TextLines(logging.Formatter):
-    """Writes an event as text."""
+    """Formats an event as text."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - as the library has it
         """Return the first line of an event."""
@@ -115,7 +115,7 @@ def known_of(record: logging.LogRecord, names: tuple[str, ...]) -> dict[str, Any
 
 
 def masked(text: str) -> str:
-    """Return a text with its addresses, and the tickets in its links, masked."""
+    """Return a text with URLs, email addresses, host names and tickets in links masked."""
     for pattern, instead in SECRETS:
         text = pattern.sub(instead, text)
     return text
@@ -142,7 +142,7 @@ def forget() -> None:
 
 
 def request_id(value: object) -> str:
-    """Return the given id of a request if valid, otherwise a new one."""
+    """Return the given request id if it is valid, otherwise a new one."""
     if isinstance(value, str) and REQUEST_ID.fullmatch(value):
         return value
     return new_id()
@@ -156,14 +156,14 @@ def is_json(settings: HubSettings) -> bool:
 def begin_log(settings: HubSettings) -> None:
     """Log to standard error, in the format of the settings.
 
-    On a terminal the log is a status line with counts, unless the settings ask for text: earlier
-    output and errors then stay visible.
+    On a terminal the log is a status line with counts, so that earlier output and errors stay
+    visible, unless the settings ask for text.
     """
     quiet = settings.log == "auto" and sys.stderr.isatty()
     handler = StatusLine(sys.stderr) if quiet else logging.StreamHandler()
     handler.setFormatter(JsonLines() if is_json(settings) else TextLines(TEXT))
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
-    # Otherwise warnings of libraries would appear as plain text between the log lines.
+    # Otherwise library warnings would appear as plain text between the log lines.
     logging.captureWarnings(True)
     for package in ("cw", "cw_hub"):
         logging.getLogger(package).setLevel(logging.INFO)

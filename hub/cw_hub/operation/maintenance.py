@@ -1,4 +1,4 @@
-"""What is done every few seconds, and what is done every night; subjects register their steps."""
+"""Periodic maintenance: the steps of a tick, the daily chores, and the worker registry."""
 
 from __future__ import annotations
 
@@ -27,24 +27,25 @@ from cw_hub.store.models import MailCount, Ticket, Worker
 logger = logging.getLogger(__name__)
 
 Step: TypeAlias = Callable[[Resources], object]
-"""Does what is due, in its own transactions. Each step documents what happens if it runs twice,
-late, or concurrently.
+"""A step of a tick, which does what is due in transactions of its own.
+
+Each step documents what happens if it runs twice, late, or concurrently.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """The steps of a tick, in order."""
+    """The steps of a tick, in execution order."""
 
     reaping: Sequence[Step]
     """Steps that revoke leases not renewed in time; they run first."""
     steps: Sequence[Step]
 
     def do(self, resources: Resources, *, reaps: bool = True) -> None:
-        """Do all that is due; a failed step does not stop the others.
+        """Run all steps; a failed step does not stop the others.
 
-        A tick has a request id of its own, which everything it plans and sends refers to. Raises
-        Failure after the last step if any has failed, but database errors at once.
+        Each tick has its own request id, which everything it plans and sends refers to. Raises
+        Failure after the last step if any has failed, but database errors immediately.
         """
         with logs.about(request_id=context.new_id()):
             steps = (*self.reaping, *self.steps) if reaps else self.steps
@@ -66,9 +67,9 @@ def succeeds(step: Step, resources: Resources) -> bool:
 
 
 class Ticker:
-    """Ticks repeatedly, unless the clock of this machine is wrong.
+    """Ticks repeatedly, unless this host's clock is wrong.
 
-    Just after an outage of the database no leases are revoked: none could be renewed meanwhile.
+    Just after a database outage, no leases are revoked: none could be renewed during it.
     """
 
     def __init__(self, steps: Steps, elapsed: Callable[[], float] = time.monotonic) -> None:
@@ -79,7 +80,7 @@ class Ticker:
         self._reaps_from = elapsed()
 
     def tick(self, resources: Resources) -> None:
-        """Do all that is due; database errors propagate."""
+        """Run all steps that are due; database errors propagate."""
         try:
             if self._clock.is_right(resources):
                 self._steps.do(resources, reaps=self._elapsed() >= self._reaps_from)
@@ -94,7 +95,7 @@ class Ticker:
 
 
 MAILS_COUNT: Final = timedelta(days=1)
-"""How long mails to an address are remembered."""
+"""How long emails to a recipient are counted."""
 
 
 def see_worker(session: Session, clock: Clock, name: str, version: str, slots: int) -> None:
@@ -114,7 +115,7 @@ def live_workers(session: Session, clock: Clock) -> int:
 
 
 def live_slots(session: Session, clock: Clock) -> int:
-    """Return how many matches the live workers can play at the same time."""
+    """Return how many matches the live workers can play concurrently."""
     slots = select(func.coalesce(func.sum(Worker.slots), 0))
     return int(session.scalars(slots.where(Worker.seen_at > clock() - LIVE)).one())
 
@@ -125,7 +126,7 @@ def forget_worker(session: Session, name: str) -> None:
 
 
 def sweep(session: Session, clock: Clock) -> None:
-    """Delete expired tickets, mail counts of a day ago, and workers and processes that are gone.
+    """Delete expired tickets, email counts older than a day, and workers and processes long gone.
 
     Idempotent.
     """
@@ -137,29 +138,32 @@ def sweep(session: Session, clock: Clock) -> None:
 
 
 DUE: Final = timedelta(hours=3)
-"""When it is due, after midnight UTC."""
+"""When the chores are due, as time after midnight UTC."""
 
 SPARED: Final = timedelta(days=2)
-"""How long an unreferenced object is kept: a row may be about to refer to one just stored."""
+"""How long an unreferenced object is kept: a row may soon refer to one just stored."""
 
 AT_ONCE: Final = 500
 """Objects looked up per transaction."""
 
 Unnamed: TypeAlias = Callable[[Session, Iterable[str]], list[str]]
-"""Returns those of some keys that no row refers to."""
+"""A function that returns which of the given keys no row refers to."""
 
 Chore: TypeAlias = Callable[[Resources], int]
-"""Deletes what is no longer needed; returns how much. Idempotent, and safe to run concurrently."""
+"""A function that deletes what is no longer needed, and returns how much.
+
+It is idempotent, and safe to run concurrently.
+"""
 
 Chores: TypeAlias = Mapping[str, Chore]
-"""Chores by the name of what they delete."""
+"""The chores, by the name of what they delete."""
 
 
 class Daily:
     """Runs the chores once a day, on the first call after they are due."""
 
     def __init__(self, chores: Chores) -> None:
-        """Run on the first call."""
+        """Schedule the chores for the first call."""
         self._chores = chores
         self._done: datetime | None = None
 

@@ -1,4 +1,4 @@
-"""The queue: Celery, over Redis between processes, or in memory within one process."""
+"""The job queue: Celery over Redis, or in memory within one process."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ TASK: Final = "cw.job"
 """The name of the hub's only Celery task."""
 
 ON_UNREADABLE: Final = "on_unreadable"
-"""The transport option that is called for each dropped message."""
+"""Name of the transport option with the function that is called for each dropped message."""
 
 LARGEST: Final = 65_536
 """Maximum length of a message body in characters."""
 
 IDLE_READS: Final = 10
-"""Reads of an empty queue, of about a second each, between two checks for unfinished jobs."""
+"""Number of reads of an empty queue, about a second each, between checks for unfinished jobs."""
 
 OF_REDIS: Final = (RedisError, OSError, Empty)
-"""Errors of the connection, not of a message."""
+"""Errors of the Redis connection, rather than of a message."""
 
 logger = logging.getLogger(__name__)
 
@@ -85,9 +85,9 @@ class Envelope(msgspec.Struct, rename="kebab"):
 
 
 def read(payload: Any) -> dict[str, Any]:
-    """Return the known fields of a message only; raise ValueError if it is invalid.
+    """Return only the known fields of a message; raise ValueError if it is invalid.
 
-    Any other header, such as a time limit, could end the worker that reads it.
+    Any other header, such as a time limit, could terminate the worker that reads it.
     """
     envelope = documents.convert(payload, Envelope)
     documents.decode(b64decode(envelope.body, validate=True), Body)  # type: ignore[arg-type]
@@ -104,7 +104,7 @@ class Message(virtual.Message):
 
 
 class QoS(redis.QoS):
-    """The messages being worked on; unreadable ones are not put back."""
+    """The messages in progress; unreadable ones are not put back."""
 
     def restore_by_tag(self, tag: Any, client: Any = None, leftmost: bool = False) -> None:
         """Put back a message whose job was never finished."""
@@ -118,7 +118,7 @@ class QoS(redis.QoS):
 
 
 class Channel(redis.Channel):
-    """Takes messages from the queues of a process."""
+    """Reads messages from the queues of a process."""
 
     Message = Message
     QoS = QoS
@@ -149,7 +149,7 @@ class Channel(redis.Channel):
         except OF_REDIS:
             raise
         except Exception as error:
-            # The message has left the queue with this reply, and is recorded nowhere.
+            # This response has removed the message from the queue, and it is recorded nowhere else.
             self.drop(error)
             raise Empty from None
 
@@ -166,10 +166,10 @@ class Transport(redis.Transport):
 
 
 JOBS: Final = "jobs"
-"""The queue of mail, and of all jobs that contact no bot."""
+"""The queue of emails, and of all jobs that contact no bot."""
 
 CHECKS: Final = "checks"
-"""The queue of checks of bots."""
+"""The queue of bot checks."""
 
 PROGRAMS: Final = "programs"
 """The queue of matches and checks that run uploaded programs."""
@@ -178,40 +178,42 @@ WORKSHOP: Final = "workshop"
 """The queue of workshop tasks, which run drafts of programs."""
 
 PROBES: Final = "probes"
-"""The queue of readiness probes of bots."""
+"""The queue of bot readiness probes."""
 
 SWEEPS: Final = "sweeps"
 """The queue of sweeps over the health of all bots."""
 
 LANES: Final[Mapping[str, int]] = {JOBS: 4, CHECKS: 8, PROBES: 8, SWEEPS: 2}
-"""The queues of all work but matches, with the threads of each: a silent bot, or its name server,
-delays only jobs in its own queue.
+"""The queues of all work except matches, with their thread counts.
+
+They are separate so that an unresponsive bot, or its name server, delays only jobs in its own
+queue.
 """
 
 VISIBILITY: Final = 7200
 """Seconds after which Redis gives a job to another worker; no job takes that long."""
 
 TRANSPORT: Final = "cw_hub.operation.queue:Transport"
-"""The transport of messages over Redis."""
+"""The Celery transport class for Redis."""
 
 REQUEST_ID: Final = context.REQUEST_ID
 """The message header with the id of the request that caused the job."""
 
 Job: TypeAlias = Callable[..., object]
-"""Runs a job: called with the resources of the process, then the arguments of the message."""
+"""A job function, called with the process's resources, then the message's arguments."""
 
 
 class CeleryQueue:
     """The sending side of the queue."""
 
     def __init__(self, settings: HubSettings) -> None:
-        """Set the broker address; the connection is opened lazily."""
+        """Set the broker URL; the connection is opened lazily."""
         self.settings = settings
         self._celery = new_celery(settings)
 
     def send(self, job: str, *arguments: int | str, queue: str = JOBS, after: float = 0) -> bool:
         """Enqueue a job, after some seconds if given; return whether the queue was reached."""
-        # Lets readers of the log trace a job back to its request.
+        # Allows a job to be traced back to its request in the log.
         headers = {REQUEST_ID: context.present_id()}
         about = {
             "args": [job, *arguments],
@@ -227,7 +229,7 @@ class CeleryQueue:
         return True
 
     def is_there(self) -> bool:
-        """Return whether the broker answers."""
+        """Return whether the broker responds."""
         try:
             with self._celery.connection_for_write() as connection:
                 connection.ensure_connection(max_retries=1)
@@ -237,21 +239,21 @@ class CeleryQueue:
 
 
 class JobTaker:
-    """Takes jobs from queues, and runs them with the resources of this process."""
+    """Takes jobs from queues, and runs them with this process's resources."""
 
     def __init__(self, resources: Resources, jobs: Mapping[str, Job]) -> None:
-        """Register the jobs by name; nothing is taken yet."""
+        """Register the jobs by name, without consuming messages yet."""
         self._resources = resources
         self._jobs = jobs
         self.counts = Counts()
-        """Counters to be written to the database from time to time."""
+        """Counters that are written to the database periodically."""
         # A forked process cannot share its parent's database connection.
         worker_process_init.connect(
             lambda **_: resources.database.engine.dispose(close=False), weak=False
         )
 
     def work_in_thread(self, name: str, queues: Sequence[str], slots: int) -> None:
-        """Take messages in threads of this process; if the worker ends, so does the process."""
+        """Consume messages in threads of this process; if the worker ends, so does the process."""
         # Kombu's event loop is global to the process, so threads would share it.
         worker = self._celery(name).WorkController(
             **about(name, queues, slots, "threads"), use_eventloop=False
@@ -259,16 +261,16 @@ class JobTaker:
         self._resources.threads.start(name, worker.start)
 
     def work(self, name: str, queues: Sequence[str], slots: int) -> None:
-        """Take messages in child processes until this one is told to stop.
+        """Consume messages in child processes until this process is asked to stop.
 
-        Returns only if no more messages can be taken.
+        Returns only if no more messages can be consumed.
         """
         pool = "threads" if sys.platform == "win32" else "prefork"
         options = about(name, queues, slots, pool)
         self._celery(name).Worker(**options, loglevel="WARNING", quiet=True).start()
 
     def _celery(self, name: str) -> Celery:
-        """Return a separate Celery for each worker, as its queues are set on it."""
+        """Return a separate Celery app for each worker, as its queues are set on the app."""
         celery = new_celery(self._resources.settings)
         celery.conf.broker_transport_options[ON_UNREADABLE] = self._note_unreadable
         worker = name.partition("@")[2]
@@ -280,7 +282,7 @@ class JobTaker:
                 run_job(self._resources, self._jobs, job, arguments)
 
         celery.task(name=TASK, shared=False, bind=True)(do)
-        # Threads of its pool look up the task in the default Celery of the process.
+        # Threads of its pool look up the task in the default Celery app of the process.
         celery.set_default()
         return celery
 
@@ -289,8 +291,8 @@ class JobTaker:
 
 
 def new_celery(settings: HubSettings) -> Celery:
-    """Return a Celery connected to the broker of a hub."""
-    # Without a host, Kombu warns about the address.
+    """Return a Celery app connected to the broker of a hub."""
+    # Without a host, Kombu warns about the URL.
     broker = "memory://hub/" if settings.is_embedded else settings.broker_url
     celery = Celery("cw", broker=broker, set_as_current=False)
     celery.conf.update(configuration(settings))
@@ -298,7 +300,7 @@ def new_celery(settings: HubSettings) -> Celery:
 
 
 def about(name: str, queues: Sequence[str], slots: int, pool: str) -> dict[str, Any]:
-    """Return the options of a Celery worker; workers need not know of each other."""
+    """Return the options of a Celery worker; workers need not know about each other."""
     alone = {"without_gossip": True, "without_mingle": True, "without_heartbeat": True}
     return {"hostname": name, "queues": queues, "concurrency": slots, "pool": pool, **alone}
 
@@ -321,7 +323,7 @@ def run_job(
 
 
 def configuration(settings: HubSettings) -> dict[str, Any]:
-    """Return the Celery configuration: messages are acknowledged after their job, and JSON only."""
+    """Return the Celery configuration: acknowledge messages after their job; accept only JSON."""
     redis = {
         "visibility_timeout": VISIBILITY,
         "unacked_restore_throttle": 1,

@@ -24,18 +24,18 @@ from cw_hub.store.replica import Replica
 from cw_hub.store.sealing import Sealer, new_master_key, new_secret_key, stored_key
 
 LAST_WORDS: Final = 1.0
-"""Seconds in which an exiting process releases its matches: it must be gone within two."""
+"""Seconds that an exiting process has to release its matches; it must exit within two."""
 
 logger = logging.getLogger(__name__)
 
 
 class Threads:
-    """The vital threads of a process."""
+    """The vital threads of a process: if one of them ends, the process exits."""
 
     def __init__(self, exit_process: Callable[[int], object] = os._exit) -> None:
         """Start without threads; `exit_process` is called with the exit code."""
         self.stopping = Event()
-        """Set when the process is told to stop; threads may end from then on."""
+        """Set when the process is asked to stop; from then on, threads may end."""
         self.ended: list[str] = []
         """The names of threads that have ended unexpectedly."""
         self.last_words: Callable[[], object] = lambda: None
@@ -43,7 +43,7 @@ class Threads:
         self._exit = exit_process
 
     def start(self, name: str, do: Callable[[], object]) -> Thread:
-        """Run a function in a thread; when it returns or fails, the process exits."""
+        """Run a function in a thread; when it returns or raises, the process exits."""
 
         def run() -> None:
             try:
@@ -57,7 +57,7 @@ class Threads:
         return thread
 
     def end(self, name: str) -> None:
-        """Exit, as a vital thread has ended; the supervisor restarts the process."""
+        """Exit because a vital thread has ended; the supervisor restarts the process."""
         if self.stopping.is_set():
             return
         self.ended.append(name)
@@ -65,9 +65,9 @@ class Threads:
         self.leave(1)
 
     def wait(self) -> None:
-        """Wait until the process is told to stop, for example by Ctrl-C, then exit.
+        """Wait until the process is asked to stop, for example by Ctrl-C, then exit.
 
-        Python itself would wait at exit for running jobs, however long they take.
+        Otherwise Python would wait at exit for running jobs, however long they take.
         """
         with suppress(KeyboardInterrupt):
             self.stopping.wait()
@@ -82,10 +82,10 @@ class Threads:
 
 
 class Queue(Protocol):
-    """Where jobs are enqueued."""
+    """The sending interface of the job queue."""
 
     def send(self, job: str, *arguments: int | str, queue: str = "jobs", after: float = 0) -> bool:
-        """Enqueue a job, by its name in jobs/registry.py; after some seconds, if given.
+        """Enqueue a job by its name in jobs/registry.py, optionally with a delay in seconds.
 
         Call it after the commit of the rows that the job needs. Returns whether the queue was
         reached.
@@ -97,7 +97,7 @@ class Queue(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """What pages, jobs and commands work with; shared by all threads of a process."""
+    """The shared resources of pages, jobs and commands; shared by all threads of a process."""
 
     settings: HubSettings
     database: Database
@@ -109,7 +109,7 @@ class Resources:
     rate_counts: RateCounts = field(default_factory=RateCounts)
     """Recent usage, counted across all processes of the site."""
     replica: Replica | None = None
-    """Where pages for anonymous visitors are read, if not from the database."""
+    """The replica that pages for anonymous visitors read from, if there is one."""
     threads: Threads = field(default_factory=Threads)
     """The vital threads of the process."""
     lines: PassingLines = field(default_factory=OwnLines)
@@ -122,7 +122,7 @@ def open_resources(settings: HubSettings, queue: Queue, clock: Clock = utc_now) 
     """Open the resources of a process; an empty data folder is filled first.
 
     Raises UsageError if the database is not at the revision of this program, or if trusted programs
-    could read the keys, and Failure if the database does not answer.
+    could read the keys, and Failure if the database does not respond.
     """
     begin_to_trust(settings)
     make_private_folder(settings.data)
@@ -155,7 +155,7 @@ def open_resources(settings: HubSettings, queue: Queue, clock: Clock = utc_now) 
 
 
 def make_private_folder(path: Path) -> None:
-    """Create the data folder, for its owner alone: it holds people's addresses and keys."""
+    """Create the data folder for its owner only: it contains users' email addresses and keys."""
     if not path.exists():
         make_folder(path)
         path.chmod(0o700)
@@ -163,7 +163,7 @@ def make_private_folder(path: Path) -> None:
 
 @contextmanager
 def opened(settings: HubSettings, queue: Queue, clock: Clock = utc_now) -> Iterator[Resources]:
-    """Yield the resources of a process; close them at the end of the block."""
+    """Yield the resources of a process, and close them at the end of the block."""
     resources = open_resources(settings, queue, clock)
     try:
         yield resources

@@ -1,4 +1,4 @@
-"""The settings of a hub, each an environment variable CW_..., and what it trusts."""
+"""The settings of a hub, read from CW_... environment variables, and their validation."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from cw_hub.players.process import hide_process
 from cw_hub.store.sealing import read_keys
 
 Read = Callable[[str], Any]
-"""Parses the text of a setting; raises ValueError with what was expected."""
+"""A function that parses a setting's text, or raises ValueError with the expected format."""
 
 
 def address(*schemes: str, path: bool = True) -> Read:
-    """Parse an address with one of these schemes."""
+    """Return a parser for URLs with one of these schemes."""
 
     def read(text: str) -> str:
         try:
@@ -38,7 +38,7 @@ def address(*schemes: str, path: bool = True) -> Read:
 
 
 def site_address(text: str) -> str:
-    """Parse the address of this or another site, without a trailing slash."""
+    """Parse the URL of this or another site, without a trailing slash."""
     address("http", "https")(text)
     parts = urlsplit(text)
     if not parts.hostname or parts.query or parts.fragment or parts.username is not None:
@@ -47,12 +47,12 @@ def site_address(text: str) -> str:
 
 
 def link(text: str) -> str:
-    """Parse a path of this site, or the address of another site."""
+    """Parse a path on this site, or the URL of another site."""
     return text if re.fullmatch(r"/([^/\\\s][^\\\s]*)?", text) else site_address(text)
 
 
 def path_of_site(text: str) -> str:
-    """Parse a path of this site."""
+    """Parse a path on this site."""
     if not re.fullmatch(r"/([a-z0-9][a-z0-9/_-]*)?", text):
         raise ValueError("a path of this site, such as /ranking")
     return text
@@ -66,7 +66,7 @@ def switch(text: str) -> bool:
 
 
 def seconds(least: float, most: float) -> Read:
-    """Parse a number of seconds in a range."""
+    """Return a parser for a number of seconds in a range."""
 
     def read(text: str) -> float:
         try:
@@ -88,14 +88,14 @@ def days(text: str) -> int:
 
 
 def hourly(text: str) -> int:
-    """Parse how often something may be done per hour."""
+    """Parse a rate per hour."""
     if not re.fullmatch(r"[1-9][0-9]{0,4}", text):
         raise ValueError("a number an hour, 1 to 99999")
     return int(text)
 
 
 UNITS: Final = {"": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
-"""The suffixes of a number of bytes."""
+"""The unit suffixes of a number of bytes."""
 
 
 def size(text: str) -> int:
@@ -115,7 +115,7 @@ def slugs(text: str) -> tuple[str, ...]:
 
 
 def socket_address(text: str) -> str:
-    """Parse the address of a Unix socket."""
+    """Parse the path of a Unix socket."""
     if not re.fullmatch(r"unix:/.+", text):
         raise ValueError("unix:PATH, such as unix:/run/circuit-wars/players.sock")
     return text
@@ -141,7 +141,7 @@ def networks(text: str) -> tuple[str, ...]:
 
 
 def proxies(text: str) -> tuple[str, ...]:
-    """Parse addresses and networks, separated by commas."""
+    """Parse IP addresses and networks, separated by commas."""
     try:
         return tuple(str(ip_network(part)) for part in text.split(",") if part)
     except ValueError:
@@ -149,19 +149,19 @@ def proxies(text: str) -> tuple[str, ...]:
 
 
 def store_address(text: str) -> str:
-    """Parse the address of an object store."""
+    """Parse the URL of an object store."""
     if not re.fullmatch(r"s3://[a-z0-9][a-z0-9.-]{1,62}(/[\w./-]*)?", text):
         raise ValueError("s3://bucket/prefix, with AWS_... in the environment")
     return text.rstrip("/")
 
 
 def store_or_folder(text: str) -> str:
-    """Parse the address of an object store, or a folder."""
+    """Parse the URL of an object store, or a folder."""
     return store_address(text) if "://" in text else str(Path(text))
 
 
 def mail_server(text: str) -> str:
-    """Parse the address of a mail server; only one on this machine may be used without TLS."""
+    """Parse the URL of a mail server; only a local one may be used without TLS."""
     address("smtp", "smtps")(text)
     parts = urlsplit(text)
     if not parts.hostname or parts.path not in ("", "/") or parts.query not in ("", "tls=off"):
@@ -172,27 +172,27 @@ def mail_server(text: str) -> str:
 
 
 def keys(text: str) -> str:
-    """Validate master keys; they stay text, so that nothing prints them as bytes."""
+    """Validate master keys; they stay text, so that they are never printed as bytes."""
     read_keys(text)
     return text
 
 
 def long_secret(text: str) -> str:
-    """Parse a secret that is too long to guess."""
+    """Parse a secret, which must be too long to guess."""
     if len(text) < 32:
         raise ValueError("at least 32 random characters")
     return text
 
 
 def e_mail(text: str) -> str:
-    """Parse an e-mail address; only its form is checked."""
+    """Parse an email address; only its form is checked."""
     if not re.fullmatch(r"[^@\s]+@[^@\s]+", text):
         raise ValueError("an e-mail address")
     return text
 
 
 def one_of(*words: str) -> Read:
-    """Parse one of these words."""
+    """Return a parser for one of these values."""
 
     def read(text: str) -> str:
         if text not in words:
@@ -203,7 +203,7 @@ def one_of(*words: str) -> Read:
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether a host name or address is this machine."""
+    """Return whether a host name or IP address is this host."""
     try:
         return ip_address(host).is_loopback
     except ValueError:
@@ -211,7 +211,7 @@ def is_loopback(host: str) -> bool:
 
 
 DOMAIN: Final = "endofcodes.com"
-"""The domain of the site that publishes the documents."""
+"""The domain of the site that publishes the documentation."""
 
 
 def setting(default: str, words: str, read: Read = str, empty: str = "") -> Any:
@@ -400,7 +400,7 @@ class HubSettings:
     )
 
     def __post_init__(self) -> None:
-        """Raise UsageError for settings that conflict."""
+        """Raise UsageError for conflicting settings."""
         for name in ("master_keys", "secret_key"):
             if not self.is_sqlite and not getattr(self, name):
                 raise UsageError(f"CW_{name.upper()} must be set unless the database is SQLite")
@@ -415,12 +415,12 @@ class HubSettings:
 
     @property
     def database(self) -> str:
-        """The address of the database."""
+        """The URL of the database."""
         return self.database_url or f"sqlite:///{self.data / 'hub.sqlite'}"
 
     @property
     def store(self) -> str:
-        """The address, or the folder, of the object store."""
+        """The URL, or the folder, of the object store."""
         return self.store_url or str(self.data / "objects")
 
     @property
@@ -435,39 +435,39 @@ class HubSettings:
 
     @property
     def is_local(self) -> bool:
-        """Whether only this machine reaches the site: checks of people and bots are laxer then."""
+        """Whether only this host can reach the site; user and bot checks are less strict then."""
         return not self.public_url and is_loopback(self.host)
 
     @property
     def address(self) -> str:
-        """The address that all links begin with, without a trailing slash."""
+        """The base URL of all links, without a trailing slash."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return self.public_url or f"http://{host}:{self.port}"
 
     @property
     def sender(self) -> str:
-        """The sender of mails: by default the address that the documents name."""
+        """The sender of emails; the default is the email address named in the documentation."""
         return self.mail_from or f"team@{DOMAIN}"
 
     @property
     def contact(self) -> str:
-        """Whom people write to; without a sender address of its own, the site names nobody."""
+        """Whom users can contact; without a sender of its own, the site names no email address."""
         return self.mail_from or "the people who run this site"
 
     @property
     def signed_by(self) -> str:
-        """The name under mails: only the site of the documents signs as End of Codes."""
+        """The name under emails: only the documentation's own site signs as End of Codes."""
         return "End of Codes" if self.sender.endswith(f"@{DOMAIN}") else "Circuit Wars"
 
     @property
     def has_safe_accounts(self) -> bool:
-        """Whether passwords may be typed here: nobody can eavesdrop, or http is allowed."""
+        """Whether passwords may be entered here: no one can eavesdrop, or http is allowed."""
         address = urlsplit(self.address)
         return address.scheme == "https" or is_loopback(address.hostname or "") or self.allow_http
 
     @property
     def bots_need_https(self) -> bool:
-        """Whether the addresses of bots must begin with https."""
+        """Whether the URLs of bots must begin with https."""
         return not (self.bot_http or self.is_local)
 
     @property
@@ -503,7 +503,7 @@ SECRETS: Final = frozenset(
 
 
 class SettingRow(NamedTuple):
-    """A setting as listed for people."""
+    """A setting as shown in listings."""
 
     name: str
     value: str
@@ -550,17 +550,17 @@ def declared() -> Iterator[Field[Any]]:
 
 
 def variable(setting: Field[Any]) -> str:
-    """Return the environment variable of a setting."""
+    """Return the name of a setting's environment variable."""
     return f"CW_{setting.name.upper()}"
 
 
 def setting_rows(settings: HubSettings) -> list[SettingRow]:
-    """Return all settings for people; secret ones are shown as `(set)`."""
+    """Return all settings for display; secret ones are shown as `(set)`."""
     return [row_of(setting, getattr(settings, setting.name)) for setting in declared()]
 
 
 def row_of(setting: Field[Any], value: Any) -> SettingRow:
-    """Return one setting for people."""
+    """Return one setting for display."""
     name, about = variable(setting), setting.metadata
     default = about["default"] or f"({about['empty']})"
     text = default if value == setting.default else as_text(value)
@@ -579,7 +579,7 @@ def as_text(value: Any) -> str:
 
 
 KEY_FILES: Final = ("master.key", "secret.key")
-"""The files of the data folder with the keys that are not set in the environment."""
+"""Key files in the data folder, used for keys that are not set in the environment."""
 
 IS_LINUX: Final[bool] = sys.platform == "linux"
 
@@ -587,7 +587,7 @@ IS_LINUX: Final[bool] = sys.platform == "linux"
 def begin_to_trust(settings: HubSettings) -> None:
     """Hide the secrets of this process from programs that it may run without a sandbox.
 
-    Nothing changes without CW_TRUSTED_TOURNAMENTS. Raises UsageError if keys would be readable.
+    Does nothing unless CW_TRUSTED_TOURNAMENTS is set. Raises UsageError if keys would be readable.
     """
     if not settings.trusted_tournaments:
         return
@@ -598,7 +598,7 @@ def begin_to_trust(settings: HubSettings) -> None:
 
 
 def problem_of_trust(data: Path, *, is_root: bool) -> str | None:
-    """Return why a process may not run trusted programs, or None if it may."""
+    """Return why a process must not run trusted programs, or None if it may."""
     if not IS_LINUX:
         return "only Linux hides the environment of a process from other programs of its user"
     if is_root:

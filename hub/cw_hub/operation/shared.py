@@ -1,4 +1,4 @@
-"""What all processes of a site share for moments, in Redis or in memory: rates and lines."""
+"""Short-lived data shared by all processes of a site, in Redis or in memory: rates and lines."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ MOST: Final = 32
 """Maximum number of lists that a process keeps in memory."""
 
 PATIENCE: Final[dict[str, Any]] = {"socket_timeout": 2, "socket_connect_timeout": 2}
-"""Seconds to wait for Redis."""
+"""Timeouts of Redis connections, in seconds."""
 
 
 class LinesAway(Exception):
-    """The lines cannot be reached now."""
+    """The shared lines are unavailable."""
 
 
 class PassingLines(Protocol):
-    """Named lists of lines; every method raises LinesAway if they cannot be reached."""
+    """Short-lived named lists of lines; all methods raise LinesAway if they are unavailable."""
 
     def add(self, name: str, line: bytes) -> int:
         """Append a line to a list; return its new length."""
@@ -43,7 +43,7 @@ class PassingLines(Protocol):
 
 
 class OwnLines:
-    """Lines in the memory of this process."""
+    """Lists of lines in the memory of this process."""
 
     def __init__(self) -> None:
         """Start without any lists."""
@@ -68,10 +68,10 @@ class OwnLines:
 
 
 class RedisLines:
-    """Lines in Redis, which expires them itself."""
+    """Lists of lines in Redis, which expires them itself."""
 
     def __init__(self, address: str) -> None:
-        """Set the Redis address; the connection is opened by the first call."""
+        """Set the Redis URL; the connection is opened by the first call."""
         self._redis = Redis.from_url(address, **PATIENCE)
 
     def add(self, name: str, line: bytes) -> int:
@@ -104,7 +104,7 @@ def key_of(name: str) -> str:
 
 
 def lines_at(broker: str) -> PassingLines:
-    """Return the lines shared by the processes of a broker."""
+    """Return the lists of lines shared by the processes of a broker."""
     return OwnLines() if broker.startswith("memory:") else RedisLines(broker)
 
 
@@ -116,12 +116,12 @@ class Sweep:
     """A replacement for the library's timer that counts as alive until the next sweep is due."""
 
     def __init__(self, timer: Timer) -> None:
-        """Wrap the timer of one sweep."""
+        """Wrap the timer of a single sweep."""
         self._timer = timer
         self._until = monotonic() + SWEPT
 
     def start(self) -> None:
-        """Start the sweep."""
+        """Start the timer."""
         self._timer.start()
 
     def is_alive(self) -> bool:
@@ -145,7 +145,7 @@ class OwnCounts(MemoryStorage):
 
 
 def give_back(storage: Storage, key: str) -> None:
-    """Undo the latest count of a key; ignored if the store is away."""
+    """Undo the latest count of a key; ignored if the storage is unavailable."""
     if isinstance(storage, MemoryStorage):
         with storage.locks[key]:
             del storage.events.get(key, [])[:1]
@@ -164,7 +164,7 @@ def storage_at(broker: str) -> Storage:
 
 
 class RateCounts:
-    """How often something was done within the last minutes or hours."""
+    """Counts how often something was done within the last minutes or hours."""
 
     def __init__(self, broker: str = "memory://") -> None:
         """Count in the Redis of the broker, or in memory if the queue is in memory."""
@@ -172,9 +172,9 @@ class RateCounts:
         self._limiter = MovingWindowRateLimiter(self._storage)
 
     def take(self, limit: RateLimitItem, *key: str, cost: int = 1) -> bool:
-        """Count something if the limit allows it; return whether it does.
+        """Count an action if the limit allows it; return whether it does.
 
-        Returns False if the counts are away, as they are then unknown.
+        Returns False if the counts are unavailable, as they are then unknown.
         """
         try:
             return self._limiter.hit(limit, *key, cost=cost)
@@ -182,19 +182,19 @@ class RateCounts:
             return False
 
     def give_back(self, limit: RateLimitItem, *key: str, cost: int = 1) -> None:
-        """Undo the latest counts."""
+        """Undo the latest counts of a key."""
         for _ in range(cost):
             give_back(self._storage, limit.key_for(*key))
 
     def left(self, limit: RateLimitItem, *key: str) -> int | None:
-        """Return how often something may still be done now, or None if the counts are away."""
+        """Return how often something may still be done now; None if the counts are unavailable."""
         try:
             return self._limiter.get_window_stats(limit, *key).remaining
         except self._storage.base_exceptions:
             return None
 
     def ends(self, limit: RateLimitItem, *key: str) -> datetime | None:
-        """Return when the oldest count expires, or None if the counts are away."""
+        """Return when the oldest count expires, or None if the counts are unavailable."""
         try:
             stats = self._limiter.get_window_stats(limit, *key)
         except self._storage.base_exceptions:

@@ -10,12 +10,12 @@ from typing import Final
 from urllib.parse import unquote, urlsplit
 
 PATIENCE: Final = 10
-"""Seconds for each step of a conversation with a mail server."""
+"""Timeout of each step of an exchange with a mail server, in seconds."""
 
 
 @contextmanager
 def connection_to(server: str) -> Iterator[smtplib.SMTP]:
-    """Yield a connection to a server, logged in, encrypted unless its address says `?tls=off`.
+    """Yield a connection, logged in if the URL has a user, encrypted unless it says `?tls=off`.
 
     Raises OSError or SMTPException.
     """

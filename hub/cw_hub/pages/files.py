@@ -1,4 +1,4 @@
-"""Static files and templates of the site and of the arena; a page's script is one module."""
+"""Serves static files and templates of site and arena; bundles a page's script modules."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from cw.web.replay_export import read as replay_export_read
 from cw_hub.assets import asset
 
 BUNDLES: Final = "vendor/"
-"""The folder of third-party code."""
+"""The folder of third-party code, below a folder of static files."""
 
 IMPORT: Final = re.compile(
     r'^import (?:(?P<default>\w+) from |\{(?P<names>[^}]*)\}\s*from )?"(?P<place>\.[^"]+)";\n', re.M
@@ -36,8 +36,8 @@ LEFT_OVER: Final = re.compile(r"^(?:import|export)\b.*", re.M)
 def one_module(folders: Sequence[Path], entry: str) -> str:
     """Bundle a module with all its imports; `entry` is its path below one of the folders.
 
-    Raises Failure if modules import each other or what is in none of the folders, or for imports
-    and exports of another style.
+    Raises Failure for circular imports, for imports found in none of the folders, and for
+    unsupported forms of imports and exports.
     """
     sources: dict[str, str] = {}
     place_after_imports(folders, entry, sources, ())
@@ -51,12 +51,12 @@ def one_module(folders: Sequence[Path], entry: str) -> str:
 
 
 def is_bundle(name: str, source: str) -> bool:
-    """Return whether a module is a third-party bundle, whose exports are not written as ours."""
+    """Return whether a module is a third-party bundle, whose exports are not written like ours."""
     return name.startswith(BUNDLES) and not dict(exported(source))
 
 
 def apart(name: str, entry: str, number: int) -> str:
-    """Return the line that imports all exports of a separate module."""
+    """Return the line that imports all exports of a module that is not bundled."""
     place = relpath(name, dirname(entry))
     return f'import * as m{number} from "{place if place[0] == "." else f"./{place}"}";\n'
 
@@ -64,7 +64,7 @@ def apart(name: str, entry: str, number: int) -> str:
 def place_after_imports(
     folders: Sequence[Path], name: str, sources: dict[str, str], above: tuple[str, ...]
 ) -> None:
-    """Add the source of a module, after those of all its imports."""
+    """Add a module's source, after those of all its imports."""
     if name in sources:
         return
     if name in above:
@@ -79,20 +79,20 @@ def place_after_imports(
 
 
 def found(folders: Sequence[Path], name: str) -> Path | None:
-    """Return the file of that path below the first of the folders that has it, or None."""
+    """Return the file with that path in the first folder that has it, or None."""
     paths = (safe_join(str(folder), name) for folder in folders)
     return next((Path(path) for path in paths if path and Path(path).is_file()), None)
 
 
 def source_of(file: Path) -> str:
-    """Return a module without comments that contain imports or exports; licences stay."""
+    """Return a module without the comments that contain imports or exports; licences stay."""
     return COMMENT.sub(
         lambda match: "" if LEFT_OVER.search(match[0]) else match[0], replay_export_read(file)
     )
 
 
 def block(source: str, name: str, numbers: dict[str, int]) -> str:
-    """Return a module as a block that leaves its exports in a constant with its number."""
+    """Return a module as a block that assigns its exports to a numbered constant."""
     exports = dict(exported(source))
     body = IMPORT.sub(lambda match: assignment(match, name, numbers), source)
     body = LISTED.sub("", DECLARED.sub("", body))
@@ -105,7 +105,7 @@ def block(source: str, name: str, numbers: dict[str, int]) -> str:
 
 
 def exported(source: str) -> Iterator[tuple[str, str]]:
-    """Yield each export of a module: its exported name, and its own."""
+    """Yield the exported name and the internal name of each export of a module."""
     for match in DECLARED.finditer(source):
         yield match[1], match[1]
     for match in LISTED.finditer(source):
@@ -124,19 +124,19 @@ def assignment(match: re.Match[str], name: str, numbers: dict[str, int]) -> str:
 
 
 VERSION: Final = re.compile(r"([0-9a-f]{16})/(.+)")
-"""The prefix of file addresses: a digest of all files."""
+"""The prefix of static file URLs: a digest of all files."""
 
 CACHE_CONTROL: Final = "public, max-age=31536000, immutable"
 
 STATIC: Final = (asset("static"), arena_asset("static"))
-"""The folders of static files: of the site, and of the arena's pages."""
+"""The folders of static files: those of the site and of the arena's pages."""
 
 
 def install(app: Flask) -> None:
-    """Serve the static files of the site and of the arena under versioned addresses.
+    """Serve the static files of the site and of the arena under versioned URLs.
 
-    A template of the site takes the place of one of the arena with the same name, which it can
-    extend as `arena/NAME`.
+    A site template replaces the arena template with the same name, which it can extend as
+    `arena/NAME`.
     """
     own, arena = map(FileSystemLoader, (asset("templates"), arena_asset("templates")))
     further = app.jinja_env.loader or arena
@@ -153,7 +153,7 @@ def version_at_start() -> str:
 
 
 def version_of(*folders: Path) -> str:
-    """Return a digest of all files in folders, with their names."""
+    """Return a digest of all files in some folders, including their names."""
     digest = sha256()
     for folder in folders:
         for path in sorted(folder.rglob("*")):
@@ -164,16 +164,16 @@ def version_of(*folders: Path) -> str:
 
 
 def name_version(endpoint: str, values: dict[str, Any]) -> None:
-    """Add the version to the address of a static file."""
+    """Add the version to the URL of a static file."""
     if endpoint == "static":
         values["filename"] = f"{current_app.extensions['files']}/{values['filename']}"
 
 
 def read(filename: str) -> Response:
-    """Return a file; a module is bundled with all its imports.
+    """Return the response with a static file; a module is bundled with all its imports.
 
-    While processes are replaced, a request may name another version of the program; it gets the
-    present file, without caching.
+    During a rolling update, a request may name another version of the program; it gets the current
+    file, without caching.
     """
     match = VERSION.fullmatch(filename)
     if match is None:
@@ -186,12 +186,12 @@ def read(filename: str) -> Response:
 
 
 def file_of(name: str) -> Path:
-    """Return a static file, with 404 if there is none."""
+    """Return the path of a static file; abort with 404 if there is none."""
     return found(STATIC, name) or abort(404)
 
 
 def whole(name: str) -> Response:
-    """Return a file; a module is bundled with all its imports."""
+    """Return a response with a file; a module is bundled with all its imports."""
     text = script(name) if name.endswith(".js") else None
     if text is None:
         return send_file(file_of(name))
@@ -200,7 +200,7 @@ def whole(name: str) -> Response:
 
 @lru_cache(maxsize=256)
 def script(name: str) -> bytes | None:
-    """Return a module bundled with all its imports, or None if it has none; cached."""
+    """Return a module bundled with all its imports, or None if it has no imports; cached."""
     if IMPORT.search(file_of(name).read_text(encoding="utf-8")) is None:
         return None
     return one_module(STATIC, name).encode()

@@ -1,4 +1,4 @@
-"""Fields of forms: names that people choose, and time zones.
+"""Helpers for form fields: names chosen by users, and time zones.
 
 Names are shown to others, so a name must look like what it is: all of it is visible, in the order
 in which it is written, and no two different names look the same because of invisible characters.
@@ -25,14 +25,14 @@ INVISIBLE: Final = re.compile(
     "\ufe00-\ufe0f\U000e0100-\U000e01ef"  # select forms of the preceding character
     "]"
 )
-"""Invisible characters that Unicode counts as letters, marks or symbols.
+"""Invisible characters that Unicode classifies as letters, marks or symbols.
 
-Not listed are characters that Python calls unprintable: controls, changes of the writing direction,
-zero-width, unassigned and private characters.
+Not listed are characters that Python considers unprintable: controls, changes of the writing
+direction, zero-width, unassigned and private characters.
 """
 
 MOST_OF_ONE: Final = 20
-"""NFKC expands a character to at most 18, so a far longer text need not be normalised."""
+"""NFKC expands a character to at most 18, so a much longer text need not be normalised."""
 
 LONGEST_SLUG: Final = 32
 SLUG: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
@@ -51,7 +51,7 @@ def as_shown(text: str) -> str:
 
 
 def is_visible(name: str) -> bool:
-    """Return whether a name holds nothing but characters that are seen, and spaces.
+    """Return whether a name consists only of visible characters and spaces.
 
     >>> is_visible("Ada Lovelace"), is_visible("Ada\\u202e"), is_visible("A\\u200bda")
     (True, False, False)
@@ -79,7 +79,7 @@ def is_slug(text: str) -> bool:
 
 
 def natural_order(name: str) -> list[tuple[bool, int, str]]:
-    """Return the key by which names are sorted as people count: `team 2` before `team 10`.
+    """Return the sort key for natural order: `team 2` before `team 10`.
 
     >>> sorted(["team 10", "Team 2", "alpha"], key=natural_order)
     ['alpha', 'Team 2', 'team 10']
@@ -93,7 +93,7 @@ UNKNOWN_ZONE: Final = "Please choose a time zone, such as Europe/Athens"
 
 @lru_cache(maxsize=1)
 def zone_names() -> tuple[str, ...]:
-    """Return the names of places' time zones, sorted, and UTC."""
+    """Return the names of the geographical time zones, sorted, and UTC."""
     return (*sorted(name for name in available_timezones() if "/" in name[1:]), "UTC")
 
 
@@ -107,8 +107,9 @@ def zone_named(name: str) -> tzinfo | None:
 def moment_in(text: str, zone: str) -> datetime | None:
     """Parse an entered time, such as `2027-01-31T18:00`, to UTC; None if it is malformed.
 
-    It is interpreted in the zone unless it names one itself. A time that the clocks skip is read as
-    if they had not been set forward yet; of an ambiguous time, the first is taken.
+    It is interpreted in the zone unless it has an offset of its own. A time skipped by a clock
+    change is read as if the clocks had not been set forward yet; of an ambiguous time, the first is
+    taken.
     """
     try:
         at = datetime.fromisoformat(text)

@@ -40,7 +40,7 @@ UNITS: Final = (
 """Units of time with their seconds, largest first."""
 
 LONGEST_NOW: Final = 10
-"""Seconds from a moment that still count as now."""
+"""Seconds from a time that still count as now."""
 
 SECOND: Final = timedelta(seconds=1)
 
@@ -63,22 +63,22 @@ def distance(seconds: int) -> str:
 
 
 def machine_time(moment: datetime) -> str:
-    """Return a moment as ISO 8601 in UTC to the second, with a Z."""
+    """Return a time as ISO 8601 in UTC to the second, with a Z."""
     return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
 def time_element(moment: datetime, now: datetime) -> Markup:
-    """Return the HTML of a moment; hub/static/hub/times.js keeps its text current."""
+    """Return the HTML element of a time; hub/static/hub/times.js keeps its text current."""
     utc = moment.astimezone(UTC).isoformat(" ")
     words = relative(moment, now)
-    # Nothing in it needs escaping, and a page may have hundreds.
+    # Nothing in it needs escaping, and a page may contain hundreds.
     return Markup(  # noqa: S704
         f'<time datetime="{utc[:10]}T{utc[11:19]}Z" title="{utc[:16]} UTC">{words}</time>'
     )
 
 
 Family: TypeAlias = Blueprint
-"""Pages of one subject, under a common prefix."""
+"""A blueprint of pages on one subject, under a common URL prefix."""
 
 Application: TypeAlias = Flask
 
@@ -91,7 +91,7 @@ def notice(words: str, mood: Mood = "good") -> None:
 
 
 def remembered_addresses() -> Callable[..., str]:
-    """Return a caching `url_for`, because a page calls it twenty times."""
+    """Return a cached `url_for`, because a page calls it about twenty times."""
 
     @lru_cache(maxsize=4096)
     def build(_root: str, endpoint: str, values: tuple[tuple[str, Any], ...]) -> str:
@@ -104,17 +104,17 @@ def remembered_addresses() -> Callable[..., str]:
 
 
 def part_of_page(template: str, **values: Any) -> Markup:
-    """Return a template as HTML for use within another."""
+    """Render a template as HTML for use within another."""
     return Markup(render_template(template, **values))  # noqa: S704 - templates escape
 
 
 def ago(moment: datetime) -> Markup:
-    """Return the HTML of a moment."""
+    """Return the HTML of a time relative to now."""
     return time_element(moment, resources().clock())
 
 
 def address_of(endpoint: str, **values: Any) -> str:
-    """Return an address of this site; cached."""
+    """Return a URL of this site; cached."""
     return cast(str, current_app.extensions["addresses"](endpoint, **values))
 
 
@@ -131,21 +131,21 @@ def show_once(heading: str, label: str, secret: str, back: str, *, variable: str
 
 
 def address_with(**changed: object) -> str:
-    """Return the address of this page with changed choices; empty ones are left out."""
+    """Return this page's URL with changed query parameters; empty ones are left out."""
     query = {**request.args.to_dict(), **changed}
     choices = {name: value for name, value in query.items() if value and name != "format"}
     return f"{request.path}?{urlencode(choices)}" if choices else request.path
 
 
 def avatar(digest: str | None) -> str:
-    """Return the address of a picture by its SHA-256; None: the default picture."""
+    """Return the URL of an avatar by its SHA-256; for None, the default avatar."""
     if digest is None:
         return address_of("static", filename="hub/nobody.svg")
     return address_of("profile.picture", digest=digest)
 
 
 FLAGS: Final = "vendor/flag-icons-7.5.0"
-"""The folder of the flags in static/, with a file per country named by its two letters."""
+"""The folder of flags in static/, with one file per country, named by its two-letter code."""
 
 COMMON_NAMES: Final[Mapping[str, str]] = {
     "BN": "Brunei",
@@ -165,7 +165,7 @@ COMMON_NAMES: Final[Mapping[str, str]] = {
     "VG": "British Virgin Islands",
     "VI": "United States Virgin Islands",
 }
-"""Common names for countries of which pycountry has only the formal name."""
+"""Common names of countries for which pycountry has only the formal name."""
 
 
 def names() -> dict[str, str]:
@@ -179,7 +179,7 @@ def names() -> dict[str, str]:
 
 
 def sort_key(name: str) -> str:
-    """Return a name without accents and case, for sorting."""
+    """Return a name without accents and in lower case, for sorting."""
     letters = unicodedata.normalize("NFD", name)
     return "".join(letter for letter in letters if not unicodedata.combining(letter)).casefold()
 
@@ -188,12 +188,12 @@ COUNTRIES: Final[Mapping[str, str]] = names()
 
 
 def flag(country: str) -> str:
-    """Return the address of a country's flag."""
+    """Return the URL of a country's flag."""
     return address_of("static", filename=f"{FLAGS}/{country.lower()}.svg")
 
 
 def folder_of_flags() -> str:
-    """Return the address of the folder of flags, for scripts."""
+    """Return the URL of the flags folder, for scripts."""
     return address_of("static", filename=FLAGS)
 
 
@@ -207,17 +207,17 @@ TOKEN: Final = "csrf_token"  # noqa: S105 - the name of a field
 
 @dataclass(frozen=True, slots=True)
 class TypedForm:
-    """A submitted form that the user may send again."""
+    """A submitted form that the user may submit again."""
 
     action: str
     fields: tuple[tuple[str, str], ...]
 
 
 def typed_form() -> TypedForm | None:
-    """Return the form of this request, or None if it must not be repeated.
+    """Return this request's form, or None if it must not be resubmitted.
 
-    That is a form of another site, which must not be sent by a click here; one with a password or
-    a token, which no page repeats; and one with a file.
+    That is a form from another site, which must not be submitted by a click here; one with a
+    password or a token, which no page repeats; and one with a file.
     """
     if is_secret() or has_file() or not is_own(request.origin):
         return None
@@ -231,21 +231,21 @@ def is_secret() -> bool:
 
 
 def has_file() -> bool:
-    """Return whether a file was sent; without a choice, browsers send an empty name."""
+    """Return whether a file was uploaded; if none is selected, browsers send an empty name."""
     return any(file.filename for file in request.files.values())
 
 
 def is_own(address: str | None) -> bool:
-    """Return whether an address is on this site."""
+    """Return whether a URL is on this site."""
     return bool(address) and urlsplit(address).netloc == request.host
 
 
 def page_before() -> str | None:
-    """Return the path of the page with the form, or None if unknown."""
+    """Return the path of the page that contains the form, or None if unknown."""
     return path_of(request.referrer) if is_own(request.referrer) else None
 
 
 def path_of(address: str | None) -> str:
-    """Return an address without its origin, and without an empty query."""
+    """Return a URL without its origin, and without an empty query string."""
     parts = urlsplit(address or "")
     return f"{parts.path}?{parts.query}" if parts.query else parts.path

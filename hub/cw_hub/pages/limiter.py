@@ -1,4 +1,4 @@
-"""Rate limits: how often something may be tried, by whom; counted in Redis, or in this process."""
+"""Rate limits per user or IP address, counted in Redis or in the memory of this process."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ from cw_hub.pages.layout import time_element
 from cw_hub.pages.request import resources
 
 OTHERS: Final = "600 per minute"
-"""The limit per address for a page that has none of its own."""
+"""The limit per IP address for a page without a limit of its own."""
 
 WRONG_CARDS: Final = parse("60 per 10 minutes")
-"""Unknown login tokens, per address."""
+"""The limit on unknown login tokens per IP address."""
 
 
 WRONG_LINKS: Final = parse("30 per hour")
-"""Unknown or no longer valid links to reset a password, per address."""
+"""The limit on unknown or expired password reset links per IP address."""
 
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """The remainder of a limit."""
+    """What is left of a rate limit."""
 
     left: int
     until: datetime
-    """When more becomes available."""
+    """When further requests become available."""
 
 
 def network() -> str:
-    """Return the client address; for IPv6 its /64, the least that one customer has."""
+    """Return the client's IP address; for IPv6 its /64, the smallest network of a customer."""
     address = ip_address(request.remote_addr or "127.0.0.1")
     if isinstance(address, IPv6Address):
         return str(ip_network((address, 64), strict=False).network_address)
@@ -61,7 +61,7 @@ def note_wrong_link() -> None:
 
 
 def count_wrong(most: RateLimitItem, scope: str) -> None:
-    """Count a failure of the client address; abort with 429 if there were too many.
+    """Count a failure by the client address; abort with 429 if there were too many.
 
     Only failures count, after they were checked, so valid requests still pass.
     """
@@ -73,7 +73,7 @@ def count_wrong(most: RateLimitItem, scope: str) -> None:
     except Exception as error:
         if not isinstance(error, limiter.limiter.storage.base_exceptions):
             raise
-        # The counts are unavailable, so the process cannot know how many there were.
+        # The counts are unavailable, so this process cannot know how many there were.
         return
     if not is_taken:
         g.retry_at = datetime.fromtimestamp(ends, UTC)
@@ -81,14 +81,14 @@ def count_wrong(most: RateLimitItem, scope: str) -> None:
 
 
 def refuse(limit: RateLimitItem, until: datetime) -> NoReturn:
-    """Abort with 429 for a limit that was reached; it ends at a moment."""
+    """Abort with 429 because a limit was reached; `until` is when it ends."""
     g.limit_met, g.retry_at = str(limit), until
     abort(429)
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """A limit on the POSTs of some pages together."""
+    """A rate limit shared by the POST requests of several pages."""
 
     scope: str
     amount: str | Callable[[], str]
@@ -96,16 +96,16 @@ class Limit:
     endpoints: tuple[str, ...]
     methods: tuple[str, ...] = ("POST",)
     only_done: bool = False
-    """Whether only successful requests count, see `note_done`; rejected ones use up nothing."""
+    """Whether only successful requests count (see `note_done`); rejected ones use up nothing."""
 
 
 def note_done() -> None:
-    """Count this request in the limits on successful requests."""
+    """Mark this request as successful for the limits that count only such requests."""
     g.done = True
 
 
 def give_back_refused(response: Response) -> Response:
-    """Remove an unsuccessful request from the limits on successful ones.
+    """Remove an unsuccessful request from the limits that count only successful ones.
 
     All requests are counted first, so that concurrent ones cannot exceed the limit.
     """
@@ -123,7 +123,7 @@ def give_back_of(scopes: Collection[str]) -> None:
 
 
 def allowance(scope: str) -> Allowance | None:
-    """Return the requester's remainder of a limit on successful requests, or None if unknown."""
+    """Return what the caller has left of a limit on successful requests, or None if unknown."""
     limit: Limit = current_app.extensions["limits_of_done"][scope]
     limiter = current_app.extensions["limiter_of_hub"]
     most = parse(limit.amount() if callable(limit.amount) else limit.amount)
@@ -183,6 +183,6 @@ def retry_at() -> datetime:
 
 
 def too_many_words(moment: datetime) -> Markup:
-    """Return the message about a reached limit, with the time of its end."""
+    """Return the message about a reached limit, with the time when it ends."""
     words = Markup("Too many attempts. Try again {}.")
     return words.format(time_element(moment, resources().clock()))

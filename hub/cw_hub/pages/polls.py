@@ -1,7 +1,7 @@
-"""Answers to polling scripts and to visitors: 304, without a query, while nothing has changed.
+"""Responses to polls (ETags and 304) and to visitors, cached for one or two seconds.
 
 Polled state has a tag that changes with it. A process trusts a tag for a second after reading it.
-So any number of processes may answer; at worst, a client learns of a change a second late.
+So any number of processes may respond; at worst, a client learns of a change a second late.
 """
 
 from __future__ import annotations
@@ -25,30 +25,30 @@ MOST: Final = 10_000
 
 
 class Polled(NamedTuple):
-    """The present state of a polled subject."""
+    """The current state of a polled subject."""
 
     tag: str
-    """Changes with the rest."""
+    """A tag that changes whenever the rest does."""
     value: Any
-    """The answer, as JSON."""
+    """The response, as JSON."""
     is_public: bool = True
-    """Whether everybody gets the same answer; if not, the tag is cached for one user only."""
+    """Whether all clients get the same response; if not, the tag is cached for one user only."""
 
 
 class ReadTag(NamedTuple):
-    """A tag, and when its reading began."""
+    """A tag, and the time when reading it started."""
 
     tag: str
     began: float
     polled: Polled | None
-    """The state with this tag, if that is cached too."""
+    """The state with this tag, if it is cached too."""
 
 
 class Tags:
     """The tags read within the last second, by key; shared by all threads."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
-        """Create an empty cache; the clock counts seconds."""
+        """Create an empty cache; the clock returns seconds."""
         self._clock = clock
         self._lock = Lock()
         self._tags: TLRUCache[str, ReadTag] = TLRUCache(
@@ -56,37 +56,37 @@ class Tags:
         )
 
     def find(self, key: str) -> str | None:
-        """Return the present tag, or None if it was not read recently."""
+        """Return the current tag, or None if it was not read recently."""
         with self._lock:
             read = self._tags.get(key)
         return read and read.tag
 
     def polled(self, key: str) -> Polled | None:
-        """Return the state cached with the present tag, or None."""
+        """Return the state cached with the current tag, or None."""
         with self._lock:
             read = self._tags.get(key)
         return read and read.polled
 
     def put(self, key: str, tag: str, began: float, polled: Polled | None = None) -> None:
-        """Cache a tag, and optionally its state; its second starts when reading began."""
+        """Cache a tag, and optionally its state, for one second from the start of reading."""
         with self._lock:
             self._tags[key] = ReadTag(tag, began, polled)
 
     def now(self) -> float:
-        """Return the time, for `put`."""
+        """Return the current time, for `put`."""
         return self._clock()
 
 
 def install(app: Flask, viewer: Callable[[], str]) -> None:
-    """Add a cache of tags to an app; `viewer` returns the requester's name, "" for a visitor."""
+    """Add a tag cache to an app; `viewer` returns the current user's id, or "" for a visitor."""
     app.extensions["tags"] = Tags()
     app.extensions["viewer"] = viewer
 
 
 def answer(subject: str, look: Callable[[], Polled]) -> Response:
-    """Answer a poll, with 304 if the client has the present state; `look` reads it, and may abort.
+    """Respond to a poll, with 304 if the client is up to date; `look` reads the state or aborts.
 
-    Public state is answered before the requester is identified.
+    Public state is returned before the current user is identified.
     """
     key = key_of(subject)
     tags = cast(Tags, current_app.extensions["tags"])
@@ -103,9 +103,9 @@ def answer(subject: str, look: Callable[[], Polled]) -> Response:
 
 
 def answer_to_many(subject: str, look: Callable[[], Polled]) -> Response:
-    """Answer a poll of many clients that is costly to build, so it is built once per second.
+    """Respond to a poll by many clients that is costly to build, so it is built once per second.
 
-    It must be the same for everybody.
+    The response must be the same for all clients.
     """
     key = f"{key_of(subject)} whole"
     tags = cast(Tags, current_app.extensions["tags"])
@@ -134,12 +134,12 @@ def recently(subject: str, look: Callable[[], str]) -> str:
 
 
 def key_of(subject: str) -> str:
-    """Return the key of a tag; tags of the replica are separate, as it may lag behind."""
+    """Return the key of a tag; tags read from the replica are separate, as it may lag behind."""
     return f"{subject} of the replica" if resources().replica and may_be_late() else subject
 
 
 def private_key(key: str) -> str:
-    """Return the key of a tag that only the requester may get."""
+    """Return the key of a tag that only the current user may get."""
     return f"{key} for {current_app.extensions['viewer']()}"
 
 
@@ -153,20 +153,20 @@ def tagged(response: Response, tag: str) -> Response:
 FRESH_FOR_VISITORS: Final = timedelta(seconds=2)
 MOST_BYTES: Final = 8 * 1024 * 1024
 LONGEST: Final = 300
-"""Maximum length of a cached page's address and query, in characters."""
+"""Maximum length of a cached page's path and query string, in characters."""
 
 OVERHEAD: Final = 1000
-"""Bytes that a page takes besides its text and its address."""
+"""Bytes that a cached page takes in addition to its text and its URL."""
 
 PLAIN: Final = frozenset({"Content-Type", "Content-Length"})
 """The headers of an ordinary page."""
 
 Key: TypeAlias = tuple[str, str]
-"""The requested site, and the path with its query."""
+"""The site's root URL, and the path with its query string."""
 
 
 class ShownPage(NamedTuple):
-    """A page, and the moment of its data."""
+    """A cached page, and the time when its data was read."""
 
     body: bytes
     read_at: datetime
@@ -175,7 +175,7 @@ class ShownPage(NamedTuple):
 
 
 class ShownPages:
-    """The most recently shown pages; shared by all threads."""
+    """Cache of the most recently shown pages; shared by all threads."""
 
     def __init__(self, most: int = MOST_BYTES) -> None:
         """Create an empty cache of at most `most` bytes."""
@@ -202,10 +202,10 @@ def size_of(page: ShownPage) -> int:
 
 
 def install_visitors(app: Flask, viewer: Callable[[], str], endpoints: Collection[str]) -> None:
-    """Cache the pages of some endpoints; `viewer` returns the requester's name, "" for a visitor.
+    """Cache pages of some endpoints for visitors, for whom `viewer` returns "".
 
-    Call it after the guards of all requests, and before the limits, so that cheap requests are not
-    counted.
+    Call it after all request guards have been added, and before the limits, so that cheap requests
+    are not counted.
     """
     pages, remembered = ShownPages(), frozenset(endpoints)
 
@@ -232,7 +232,7 @@ def install_visitors(app: Flask, viewer: Callable[[], str], endpoints: Collectio
 
 
 def is_anonymous() -> bool:
-    """Return whether a request for a page reveals nothing about its sender."""
+    """Return whether a page request carries nothing that identifies its sender."""
     shows = ("Cookie", "Authorization", "Range", "If-None-Match")
     return (
         request.method == "GET"
@@ -242,12 +242,12 @@ def is_anonymous() -> bool:
 
 
 def key_of_request() -> Key:
-    """Return what a page depends on: the site, and the path with its query."""
+    """Return what a page depends on: the site's root URL, and the path with its query string."""
     return request.root_url, f"{request.path}?{request.query_string.decode('latin-1')}"
 
 
 def is_for_all(answer: Response) -> bool:
-    """Return whether a page is the same for everybody."""
+    """Return whether a page is the same for all visitors."""
     return (
         answer.status_code == 200
         and answer.mimetype == "text/html"

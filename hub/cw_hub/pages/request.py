@@ -1,4 +1,4 @@
-"""What a request needs: the resources of the process, one database session, its typed query."""
+"""Access to the process's resources and the request's database session; query parsers."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ OF_NOBODY: Final = frozenset(
 )
 """Blueprints whose pages a visitor may see with a short delay.
 
-Others need fresh data: who follows a link in a mail has no session yet.
+Others need fresh data: a user who follows an emailed link has no session yet.
 """
 
 
 def install(app: Flask) -> None:
-    """Close each request's session after it, and limit database waits to a page's patience."""
+    """Close each request's session when it ends, and limit database waits to those for pages."""
     app.teardown_request(close_reading)
     app.wsgi_app = in_time(app.wsgi_app)  # type: ignore[method-assign]
 
 
 def in_time(answer: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a WSGI app, limiting its database waits to the patience of pages."""
+    """Wrap a WSGI app to limit its database waits to the timeout for pages."""
 
     def answer_in_time(environ: Any, start_response: Any) -> Any:
-        # Streamed responses, such as exports, are sent outside of this block.
+        # Streamed responses, such as exports, are sent outside this block.
         with waiting(FOR_PAGES):
             return answer(environ, start_response)
 
@@ -49,10 +49,10 @@ def resources() -> Resources:
 
 @contextmanager
 def one_reading() -> Iterator[Reading]:
-    """Yield a read-only session; a page that is shown has a single one.
+    """Yield a read-only session; GET and HEAD requests use a single one.
 
-    So a page is consistent, and starts a single transaction. A request that posts a form gets a new
-    session each time, as it may have changed something itself.
+    This makes a page consistent, and starts only one transaction. A request that posts a form gets
+    a new session each time, as it may have changed something itself.
     """
     if request.method not in ("GET", "HEAD"):
         with resources().database.reading() as opened:
@@ -70,7 +70,7 @@ def one_reading() -> Iterator[Reading]:
 def may_be_late() -> bool:
     """Return whether the response may be slightly stale.
 
-    It may not for requesters who may have written something: those with a session or a token.
+    It may not for users who may have written something: those with a session or a token.
     """
     name = current_app.config["SESSION_COOKIE_NAME"]
     is_known = any(cookie == name or cookie.startswith(f"{name}-") for cookie in request.cookies)
@@ -83,7 +83,7 @@ def may_be_late() -> bool:
 
 
 def close_reading(_: BaseException | None = None) -> None:
-    """Close the session of a shown page."""
+    """Close the session of a GET or HEAD request."""
     g.pop("reading", None)
     g.pop("close_reading", lambda: None)()
 
@@ -92,7 +92,7 @@ T = TypeVar("T")
 
 
 class Remembered(Generic[T]):
-    """The most recently used values, keyed by all that they depend on; shared by all threads."""
+    """Cache of the most recently used values, keyed by everything they depend on; thread-safe."""
 
     def __init__(self, most: int, size: Callable[[T], int] = lambda _: 1) -> None:
         """Create an empty cache; `most` bounds the sum of the sizes of its values."""
@@ -101,7 +101,7 @@ class Remembered(Generic[T]):
         self._values: LRUCache[Hashable, T] = LRUCache(most, size)
 
     def find(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return the value of a key, made if missing; two concurrent threads may both make it."""
+        """Return the value of a key, computing it if missing; concurrent threads may both do so."""
         with self._lock:
             if key in self._values:
                 return self._values[key]
@@ -113,17 +113,17 @@ class Remembered(Generic[T]):
 
 
 def minute(now: datetime) -> int:
-    """Return a minute's number; in a key, it keeps texts like `5 minutes ago` valid."""
+    """Return a minute's number; as part of a key, it keeps texts like `5 minutes ago` valid."""
     return int(now.timestamp()) // 60
 
 
 DIGITS: Final = "[0-9]{1,9}"
-"""The accepted numbers: they fit the smallest columns, 32-bit integers."""
+"""The accepted integers: they fit the smallest columns, which have 32 bits."""
 
 NUMBER: Final = re.compile(DIGITS)
 LARGEST: Final = 999_999_999
 MONTH: Final = re.compile("(2[0-9]{3})-(0[1-9]|1[0-2])")
-"""A month from 2000-01 to 2999-12; each of them has a next one."""
+"""A month from 2000-01 to 2999-12; each of them has a following one."""
 
 
 def whole_number(text: str, least: int = 0, most: int = LARGEST) -> int | None:
@@ -139,6 +139,6 @@ def first_of_month(text: str) -> date | None:
 
 
 class ShortInteger(IntegerConverter):
-    """A number of at most nine digits in an address, as in forms."""
+    """URL converter for an integer of at most nine digits, as in forms."""
 
     regex = DIGITS

@@ -1,4 +1,4 @@
-"""Protection of all pages: headers, https, the size of forms, tokens in forms."""
+"""Protection of all pages: security headers, https, size limits of forms, CSRF tokens."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ YEAR: Final = 365 * 86_400
 LARGEST_FORM: Final = 64 * 1024
 LARGEST_PICTURE: Final = 5 * 1024 * 1024
 LARGEST_BODY: Final = 8 * 1024 * 1024
-"""Larger than the limit of a picture, so that a too large one gets a helpful message."""
+"""Larger than the image limit, so that a too large image gets a helpful message."""
 
 MOST_FIELDS: Final = 50
 WITH_TEAMS: Final = "host.post"
 MOST_TEAMS: Final = 1100
-"""Maximum number of fields in a form with ticked teams."""
+"""Maximum number of fields in a form with selected teams."""
 
 WITH_FILE: Final = (
     "settings.change_avatar",
@@ -48,16 +48,16 @@ WITH_FILE: Final = (
 )
 
 SCRIPTED: Final = ("api", "games", "matches", "news", "play_on", "replays", "room")
-"""Blueprints requested by scripts, bots and mail programs; they reject other sites themselves."""
+"""Blueprints requested by scripts, bots and email clients; they reject other sites themselves."""
 
 WITH_ACCOUNTS: Final = ("account", "settings", "tokens", "github")
 """Blueprints for entering and showing passwords and tokens."""
 
 JOIN: Final = "joining.join"
-"""Where team tokens are entered, on public pages."""
+"""The endpoint where team tokens are entered, on public pages."""
 
 ASKED_BESIDE: Final = ("home.health", "ready.ready", "metrics.metrics")
-"""Endpoints that programs on the same network request, in clear and bypassing the proxy."""
+"""Endpoints requested by programs on the same network, over http and bypassing the proxy."""
 
 INSECURE: Final = "Accounts need https here. Ask who runs this site."
 
@@ -67,8 +67,8 @@ def install(
 ) -> None:
     """Add the guards to an app.
 
-    `blueprints` are the hub's families of pages; `store` is the origin of links to objects, if that
-    is another one.
+    `blueprints` are the names of the hub's blueprints; `store` is the origin of links to objects,
+    if that is another one.
     """
     is_https = settings.address.startswith("https:")
     families = frozenset(blueprints)
@@ -76,7 +76,8 @@ def install(
     app.config["LARGE_BODIES"] |= {
         rule.endpoint for rule in app.url_map.iter_rules() if family(rule.endpoint) in families
     }
-    # Keep forwarded headers of strangers: they are not trusted, but their presence is checked.
+    # Keep forwarded headers sent by untrusted clients: they are ignored, but their presence is
+    # checked.
     app.config["FORWARDED"] = True
     app.wsgi_app = ClientAddress(app.wsgi_app, settings.trusted_proxy)  # type: ignore[method-assign]
     if urlsplit(settings.public_url).scheme == "https":
@@ -90,7 +91,7 @@ def install(
 
 
 def configuration(*, is_https: bool) -> dict[str, Any]:
-    """Return the configuration of cookies, tokens and bodies."""
+    """Return the configuration of cookies, CSRF tokens and body sizes."""
     return {
         "SESSION_COOKIE_NAME": "__Host-cw" if is_https else "cw",
         "SESSION_COOKIE_SECURE": is_https,
@@ -104,12 +105,12 @@ def configuration(*, is_https: bool) -> dict[str, Any]:
 
 
 def family(endpoint: str | None) -> str:
-    """Return the blueprint of an endpoint."""
+    """Return the blueprint name of an endpoint."""
     return (endpoint or "").rpartition(".")[0]
 
 
 def guard_forms(app: Flask) -> None:
-    """Require a token in each form of the site."""
+    """Require a CSRF token in each form of the site."""
     tokens = CSRFProtect(app)
     for name in SCRIPTED:
         if name in app.blueprints:
@@ -117,16 +118,16 @@ def guard_forms(app: Flask) -> None:
 
 
 class ClientAddress:
-    """Determines the client address; trusts the forwarded headers of known proxies only."""
+    """WSGI middleware that sets the client's IP address; trusts headers of known proxies only."""
 
     def __init__(self, app: Callable[..., Any], networks: Iterable[str]) -> None:
-        """Wrap an app."""
+        """Wrap a WSGI app."""
         self._app = app
         self._forwarded = ProxyFix(self._answer, x_for=1, x_proto=1)
         self._networks = [ip_network(network) for network in networks]
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Any:
-        """Answer a request."""
+        """Handle a request."""
         is_proxy = self._trusts(unmapped(environ.get("REMOTE_ADDR", "")))
         return (self._forwarded if is_proxy else self._answer)(environ, start_response)
 
@@ -152,7 +153,7 @@ def unmapped(address: str) -> str:
 
 
 def to_https(public_url: str) -> AnyResponse | None:
-    """Redirect a plain request to https; reject it if it would change something."""
+    """Redirect an http request to https; reject it if it would change something."""
     if request.is_secure or request.endpoint in ASKED_BESIDE:
         return None
     if request.method not in ("GET", "HEAD"):
@@ -163,7 +164,7 @@ def to_https(public_url: str) -> AnyResponse | None:
 
 
 def refuse_accounts() -> None:
-    """Block account pages and access tokens."""
+    """Reject account pages and access tokens."""
     blueprint, shows_token = family(request.endpoint), "Authorization" in request.headers
     if (
         blueprint in WITH_ACCOUNTS
@@ -174,7 +175,7 @@ def refuse_accounts() -> None:
 
 
 def bound_form(families: frozenset[str]) -> None:
-    """Reject hub forms that are larger than any of ours."""
+    """Reject requests to hub pages that exceed the size or field limits of their form."""
     if request.method not in ("POST", "PATCH") or family(request.endpoint) not in families:
         return
     largest = LARGEST_BODY if request.endpoint in WITH_FILE else LARGEST_FORM
@@ -190,7 +191,7 @@ def bound_form(families: frozenset[str]) -> None:
 
 
 def refuse_nul(families: frozenset[str]) -> None:
-    """Reject NUL characters, which databases cannot store and no keyboard types."""
+    """Reject NUL characters, which databases cannot store and no keyboard can type."""
     if family(request.endpoint) not in families:
         return
     texts = [request.path, *request.args.values()]

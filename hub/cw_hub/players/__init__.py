@@ -1,1 +1,1 @@
-"""Processes that play for a hub: they run strangers' programs, without database or keys."""
+"""Processes that play games for a hub: they run untrusted code, without database or keys."""

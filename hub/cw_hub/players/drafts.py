@@ -1,4 +1,4 @@
-"""Tasks of the workshop: a draft is run, asked about a turn, played in a series, or checked."""
+"""Workshop tasks in a player process: runs, repeated questions, series and checks of a draft."""
 
 from __future__ import annotations
 
@@ -64,11 +64,11 @@ class RunPieces:
     """Reports a run piece by piece."""
 
     def __init__(self, run: Run) -> None:
-        """Start before the beginning of the match."""
+        """Start with nothing reported."""
         self._run = run
         self._lines = LiveLines()
         self._number = 0
-        """Lines reported so far."""
+        """Number of lines reported so far."""
         self._turn = 0
         """The first turn whose questions are not reported yet."""
         self._match, self._asked = (ReadingRoom(KEPT, KEPT_UNPACKED) for _ in range(2))
@@ -85,7 +85,7 @@ class RunPieces:
         ]
 
     def amended(self, report: Json) -> Json:
-        """Return the status text of the run, with a note if not everything could be stored."""
+        """Return a run's report, with a note in its text if not everything could be stored."""
         return {**report, "words": f"{report['words']} {CUT}"} if self._match.is_full else report
 
     def _news_of_match(
@@ -104,7 +104,7 @@ class RunPieces:
         return Piece(MATCH, number, number, packed(line))
 
     def _news_of_turns(self, played: int, *, is_over: bool) -> Iterator[Piece]:
-        """Yield the questions of finished turns, and at the end those of the last one."""
+        """Yield what was asked in finished turns, and at the end also in the last one."""
         end = played + load_endings(self._run.match.spec.game).first + is_over
         while self._turn < end:
             first, self._turn = self._turn, min(self._turn + AT_ONCE, end)
@@ -117,7 +117,7 @@ class SeriesPieces:
     """Reports the replays of a series."""
 
     def __init__(self, number: int = 0) -> None:
-        """Skip this many matches."""
+        """Skip this many matches, which were reported before."""
         self._number = number
         self._room = ReadingRoom(KEPT, KEPT_UNPACKED)
 
@@ -136,17 +136,17 @@ def packed(data: bytes) -> bytes:
 
 
 def unpacked(data: bytes) -> bytes:
-    """Return decompressed data, at most KEPT_UNPACKED bytes."""
+    """Return decompressed data, limited to KEPT_UNPACKED bytes."""
     return zlib.decompressobj().decompress(data, KEPT_UNPACKED)
 
 
 def match_so_far(pieces: Sequence[bytes], after: int | None) -> LiveDocument | None:
-    """Return the match in pieces, or what came after some turns; None if there are none."""
+    """Return the match in these pieces, or what follows a turn; None if there are no pieces."""
     return live_document([unpacked(piece) for piece in pieces], after) if pieces else None
 
 
 def replay_of(pieces: Sequence[bytes]) -> Document | None:
-    """Return the match in some pieces as a document for analyses, or None if there are none."""
+    """Return the match in these pieces as a document for analyses, or None without pieces."""
     match = match_so_far(pieces, None)
     if match is None:
         return None
@@ -172,7 +172,7 @@ EVERY: Final = 0.2
 """Seconds between two reports."""
 
 SOON: Final = 0.05
-"""Seconds between two reports while the author waits for the first picture."""
+"""Seconds between two reports while the author waits for the first image."""
 
 AT_FIRST: Final = 2.0
 """Seconds at the start of a task during which reports are more frequent."""
@@ -188,15 +188,15 @@ class Activity:
     """A task in progress."""
 
     report: Callable[[], Json]
-    """Returns its state; `goes_on` says whether it is still running."""
+    """Returns its status; `goes_on` indicates whether it is still running."""
     news: Callable[[Json], list[Piece]]
-    """Returns the new pieces of its results, up to that state."""
+    """Returns the new pieces of its results, up to that status."""
 
 
 class SandboxBuilder:
     """Compiles a draft in the sandbox once, unless it was compiled before.
 
-    Cancelling it waits for the end of the compiler.
+    Cancellation waits until the compiler has ended.
     """
 
     def __init__(self, project: Project, built: bytes | None, report: Report) -> None:
@@ -211,7 +211,7 @@ class SandboxBuilder:
     async def build(self) -> None:
         """Compile the bot once; raise BuildFailed with the compiler's messages.
 
-        The compiler does not outlive the call, even if that is cancelled.
+        The compiler does not outlive the call, even if the call is cancelled.
         """
         if self._is_built:
             return
@@ -246,7 +246,7 @@ def work(task: Draft, room: Room, report: Report) -> Done:
 
 
 def follow(task: Draft, activity: Activity, report: Report) -> Done:
-    """Report on a task until it ends, or has taken too long."""
+    """Report on a task until it ends, or exceeds its time limit."""
     known: Json = None
     began = reported = monotonic()
     while True:
@@ -290,7 +290,7 @@ def opponents(task: Draft, room: Room) -> Mapping[str, BotSpec]:
 
 
 def begin_run(task: Draft, desk: OwnDesk) -> Activity:
-    """Begin a match, from the position of a replay if there is one."""
+    """Start a match, from the position of a replay if there is one."""
     wanted = task.request
     match = desk.project.match(
         wanted["opponent"], wanted["seat"], wanted["seed"], position=position_in(task)
@@ -304,7 +304,7 @@ def begin_run(task: Draft, desk: OwnDesk) -> Activity:
 
 
 def position_in(task: Draft) -> Position | None:
-    """Return the position with which a run begins, or None for a new game."""
+    """Return the position from which a run starts, or None for a new game."""
     if task.replay is None:
         return None
     return position_of(decode(task.replay), task.request["turn"])
@@ -322,7 +322,7 @@ def begin_ask(task: Draft, desk: OwnDesk) -> Activity:
 
 
 def begin_series(task: Draft, desk: OwnDesk) -> Activity:
-    """Begin a series, or resume one that gave way."""
+    """Start a series, or resume one that gave way."""
     before = [SeriesMatch.from_json(match) for match in (task.report or {}).get("matches", ())]
     pieces, wanted = SeriesPieces(len(before)), task.request
     desk.play_series(wanted["opponent"], wanted["matches"], wanted["seed"], before)
@@ -337,7 +337,7 @@ def begin_series(task: Draft, desk: OwnDesk) -> Activity:
 
 
 def begin_check(_: Draft, desk: OwnDesk) -> Activity:
-    """Begin a check."""
+    """Start a check."""
     desk.begin_check()
     return Activity(desk.check, lambda _: [])
 

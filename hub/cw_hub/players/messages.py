@@ -1,9 +1,9 @@
 """The line protocol between a hub and a process that plays for it: typed JSON messages.
 
-The hub sends the programs that take part, one a line, then one task; during a match it also sends
+The hub sends the programs that take part, one per line, then one task; during a match it also sends
 secrets that have changed. The player sends any number of reports, and one message that ends the
-task: `Played`, `Answers`, `Done` or `Failed`. Then it can be given the next task. The end of its
-input ends a player, and whatever it runs.
+task (see `LAST`). It can then be given the next task. When its input ends, a player ends with
+everything that it runs.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ LARGEST_LINE: Final = 128 * 1024 * 1024
 """Maximum bytes of a line: a program of 64 MiB or the replay of a match, in base64."""
 
 SILENCE: Final = 120.0
-"""Seconds without a line after which a player counts as hung, and is ended."""
+"""Seconds without a line after which a player counts as hung and is ended."""
 
 HEARTBEAT: Final = 5.0
 """Seconds after which a player with nothing to report sends `Alive`."""
 
 OUTPUTS: Final = "outputs"
-"""The key, in a bot's figures, of its program's standard error, by game."""
+"""The key in a bot's statistics for its program's standard error, by game."""
 
 UNREACHABLE: Final = frozenset({"startup", "disconnected", "timeout", "crashed"})
-"""The kinds of faults that mean no answer, or none in time."""
+"""The kinds of faults that mean no reply, or none in time."""
 
 MATCH: Final = "match"
-"""The kind of pieces with lines of a match (`live_file`): its head, and what follows."""
+"""The kind of pieces with lines of a match (`live_file`): its head and what follows."""
 
 TURNS: Final = "turns"
 """The kind of pieces with what the bot was asked in some turns."""
 
 REPLAYS: Final = "replays"
-"""The kind of pieces with the replays of a series, by the numbers of its matches."""
+"""The kind of pieces with the replays of a series, by match number."""
 
 Kind: TypeAlias = Literal["run", "ask", "series", "check"]
 """What the workshop can do with a draft."""
@@ -60,7 +60,7 @@ class Message(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag=True)
 
 
 class Program(Message, frozen=True, tag=True):
-    """A program that takes part in the next task, under the name of its bot."""
+    """A program that takes part in the next task, under its bot's name."""
 
     name: str
     source: bytes
@@ -92,13 +92,13 @@ class Match(Message, frozen=True, tag=True):
     """The public names of the seats in replays, in the order of the specification."""
     secrets: dict[str, dict[str, str]] = {}
     run: str = ""
-    """The name of the game in lines for spectators; "" if it is not shown live."""
+    """Identifies the game in lines for spectators; "" if it is not shown live."""
     first: int = 0
     """The slot of the match that has the first seat in this game."""
     names_apart: bool = False
-    """Whether its replay may omit names of players, which are stored elsewhere."""
+    """Whether its replay may omit player names, which are stored elsewhere."""
     wants_outcome: bool = False
-    """Whether the whole result is wanted."""
+    """Whether the whole result is requested."""
 
 
 class Secrets(Message, frozen=True, tag=True):
@@ -117,20 +117,20 @@ class Check(Message, frozen=True, tag=True):
 
 
 class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A web service to ask."""
+    """A web service to check."""
 
     game: str
     bot: BotSpec
     secrets: dict[str, str]
     isolation: Isolation
     owner: str = ""
-    """Only a few bots of one owner are asked at the same time."""
+    """Only a few bots of one owner are checked concurrently."""
     health_alone: bool = False
-    """Whether to check its health only, not whether it speaks the protocol."""
+    """Whether to check only its health, and not whether it speaks the protocol."""
 
 
 class Ask(Message, frozen=True, tag=True):
-    """Web services to ask concurrently; `Answered` reports each, `Done` the end."""
+    """Web services to check concurrently; `Answered` reports each, `Done` the end."""
 
     questions: tuple[Question, ...]
 
@@ -145,9 +145,9 @@ class Ready(Message, frozen=True, tag=True):
 
 
 class Draft(Message, frozen=True, tag=True):
-    """A task of the workshop; `News` reports on it, `Done` ends it.
+    """A workshop task; `News` reports on it, `Done` ends it.
 
-    The draft is the program named `DRAFT`; a version that is its opponent is another program.
+    The draft is the program named `DRAFT`; a version that it plays against is another program.
     """
 
     kind: Kind
@@ -155,13 +155,13 @@ class Draft(Message, frozen=True, tag=True):
     isolation: Isolation
     request: dict[str, Any]
     seconds: float
-    """The longest that it may take."""
+    """Its maximum duration."""
     built: bytes | None = None
     """The compiled draft, if it was compiled before."""
     replay: bytes | None = None
-    """The replay whose position a run begins from."""
+    """The replay from whose position a run starts."""
     asked: tuple[bytes, ...] = ()
-    """The pieces of the run that a bot is asked about."""
+    """The pieces of the run about which a bot is asked."""
     player: str = ""
     """The bot's player in that run."""
     report: Json = None
@@ -223,7 +223,7 @@ class SlotResult(msgspec.Struct, frozen=True):
 
     @property
     def is_unreachable(self) -> bool:
-        """Whether the bot did not answer, or not in time."""
+        """Whether the bot did not reply, or not in time."""
         return any(fault["kind"] in UNREACHABLE for fault in self.faults)
 
 
@@ -252,14 +252,14 @@ class Played(Message, frozen=True, tag=True):
 
 
 class Answered(Message, frozen=True, tag=True):
-    """The steps of a bot that was asked."""
+    """The check steps of a web service in `Ask`."""
 
     number: int
-    """The number of the question, from 0."""
+    """The index of the question, from 0."""
     steps: tuple[dict[str, Any], ...] | None
-    """None if the bot could not be asked through no fault of its own."""
+    """None if the bot could not be checked through no fault of its own."""
     trouble: str = ""
-    """The reason."""
+    """The reason in that case."""
 
 
 class Answers(Message, frozen=True, tag=True):
@@ -293,7 +293,7 @@ class Piece(msgspec.Struct, frozen=True):
 
 
 class News(Message, frozen=True, tag=True):
-    """The state of a task of the workshop, and the new pieces of its results."""
+    """The status of a workshop task, and the new pieces of its results."""
 
     report: Json
     """Replaces the previous report."""
@@ -304,9 +304,9 @@ class Done(Message, frozen=True, tag=True):
     """The end of a task whose results were reported before."""
 
     cause: str = ""
-    """Why it ended early, for people, or ""."""
+    """Why it ended early, as a message for users, or ""."""
     news: News | None = None
-    """The last state of a task of the workshop."""
+    """The final status of a workshop task."""
 
 
 class Failed(Message, frozen=True, tag=True):
@@ -316,7 +316,7 @@ class Failed(Message, frozen=True, tag=True):
     """Who caused it; `defect` means an unexpected error."""
     message: str
     trace: str = ""
-    """The trace of a defect, for the log."""
+    """The traceback of a defect, for the log."""
 
 
 FromPlayer: TypeAlias = (
@@ -341,11 +341,11 @@ LAST: Final = (Played, Answers, Readinesses, Measured, Done, Failed)
 class Outbox:
     """Writes messages in order, with heartbeats between them during a task.
 
-    Nothing that plays waits for the hub to read: its bots would answer late.
+    Nothing that plays a game waits for the hub to read; otherwise its bots would reply late.
     """
 
     def __init__(self, target: BinaryIO) -> None:
-        """Start the thread."""
+        """Start the writer thread."""
         self._target = target
         self._lines = SimpleQueue[bytes | None]()
         self._beats = False
@@ -362,7 +362,7 @@ class Outbox:
 
     @contextmanager
     def beating(self, beats: bool = True) -> Iterator[None]:
-        """Send heartbeats while the block runs; with False none, as the block sends its own."""
+        """Send heartbeats during the block; none with False, if the block sends its own."""
         before, self._beats = self._beats, beats
         try:
             yield
@@ -380,7 +380,7 @@ class Outbox:
                 self._target.write(line)
                 self._target.flush()
         except OSError:
-            # The hub is gone; the end of the input shows that as well.
+            # The hub is gone; the end of the input signals that as well.
             return
 
     def _next(self) -> bytes | None:

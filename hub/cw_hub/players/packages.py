@@ -1,4 +1,4 @@
-"""Programs as people upload them: read within limits, stored as one zip, unpacked to run."""
+"""Uploaded programs: read within limits, stored as one zip, and unpacked to be run."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LARGEST: Final = 1 * MIB
 LARGEST_UNPACKED: Final = 5 * MIB
 MOST_FILES: Final = 200
 ENTRIES_A_FILE: Final = 5
-"""Maximum entries of a zip per file allowed, to make room for folders and ignored files."""
+"""Maximum zip entries per allowed file, to leave room for folders and ignored files."""
 
 LONGEST_PATH: Final = 200
 """Maximum length of a path in characters."""
@@ -59,14 +59,14 @@ UNREADABLE: Final = "The zip cannot be read: pack the files again, without a pas
 ZIPPED: Final = b"PK\x03\x04"
 EMPTY_ZIP: Final = b"PK\x05\x06"
 METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-"""Permitted compression methods: others use as much memory as the zip says."""
+"""Permitted compression methods; others use as much memory as the zip requests."""
 
 ENCRYPTED: Final = 1
 PASSED_OVER: Final = "__MACOSX"
 """The folder that macOS adds to a zip."""
 
 EXECUTABLE: Final = (b"\x7fELF", b"#!")
-"""How files begin that the system can execute directly."""
+"""The first bytes of files that the system can execute directly."""
 
 LANGUAGES_BY_ENDING: Final = {
     ".py": "python",
@@ -82,28 +82,28 @@ LANGUAGES_BY_ENDING: Final = {
 }
 
 SOURCES: Final = {"bot.go": "go", "Bot.java": "java", "bot.c": "c", "bot.cpp": "cpp"}
-"""The files that show that a program has to be built, and its language."""
+"""The files that indicate that a program has to be built, and its language."""
 
 SIMPLE: Final = re.compile(r"[^\x00-\x1f\x7f\\:]+")
-"""The characters of paths that mean the same on all systems."""
+"""Matches paths whose characters mean the same on all systems."""
 
 EPOCH: Final = (1980, 1, 1, 0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How much a zip may hold."""
+    """Limits on the contents of a zip."""
 
     files: int = MOST_FILES
     size: int = LARGEST_UNPACKED
-    """Bytes of all files together, unpacked."""
+    """Total unpacked size of all files in bytes."""
 
 
 UPLOAD: Final = Bounds()
 
 
 class UnfitUpload(UsageError):
-    """An upload cannot be accepted; the message is shown to people."""
+    """An upload cannot be accepted; the message is shown to users."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +131,9 @@ def empty_folder() -> Iterator[Path]:
 
 
 def package(name: str, data: bytes, game: str, folder: Path) -> Package:
-    """Return an upload in the form stored; `folder` is empty, and used to look for the program.
+    """Return an upload in its stored form; `folder` is empty, and used to look for the program.
 
-    The same files give the same bytes, however they were packed. Raises UnfitUpload.
+    The same files yield the same bytes, however they were packed. Raises UnfitUpload.
     """
     if not data:
         raise UnfitUpload(NO_FILE)
@@ -165,7 +165,7 @@ def is_compiled(data: bytes) -> bool:
 
 
 def language_of(files: Iterable[str]) -> str:
-    """Return the language of a program by the names of its files, as kits name it; "" if unknown.
+    """Return a program's language by its file names, as kits name it; "" if unknown.
 
     The file that is run decides, otherwise the first source file in the top folder.
     """
@@ -176,7 +176,7 @@ def language_of(files: Iterable[str]) -> str:
 
 
 def name_of(name: str, game: str) -> str:
-    """Return the name of a single uploaded file in its folder, derived from its ending."""
+    """Return the name for a single uploaded file in its folder, derived from its extension."""
     plain = PurePosixPath(name.replace("\\", "/")).name
     if game == "circuit-wars" and plain == CLIENT:
         return CLIENT
@@ -191,7 +191,7 @@ def name_of(name: str, game: str) -> str:
 
 
 def files_of(data: bytes, bounds: Bounds = UPLOAD) -> dict[str, bytes]:
-    """Return the files of a zip by path; nothing that it says about itself is trusted."""
+    """Return the files of a zip by path, without trusting its metadata."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as packed:
             entries = packed.infolist()
@@ -203,7 +203,7 @@ def files_of(data: bytes, bounds: Bounds = UPLOAD) -> dict[str, bytes]:
             if len(members) > bounds.files:
                 raise UnfitUpload(TOO_MANY_FILES)
             return unpacked(packed, members, bounds.size)
-    # Broken zips raise many kinds of errors.
+    # Corrupt zips raise many kinds of errors.
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
         raise UnfitUpload(UNREADABLE) from error
     except (RuntimeError, ValueError, OverflowError, UnicodeError, OSError) as error:
@@ -217,8 +217,8 @@ def check_entry(entry: zipfile.ZipInfo) -> None:
     kind = stat.S_IFMT(entry.external_attr >> 16)
     if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
         raise UnfitUpload(LINK)
-    # From version 3.12 on, Python may take `filename` from a separate field, and it is the one
-    # written.
+    # Since version 3.12, Python may take `filename` from a separate field, and files are written
+    # under that name.
     if not (is_plain(entry.orig_filename) and is_plain(entry.filename)):
         raise UnfitUpload(LEADS_OUT)
     if entry.flag_bits & ENCRYPTED or entry.compress_type not in METHODS:
@@ -226,7 +226,7 @@ def check_entry(entry: zipfile.ZipInfo) -> None:
 
 
 def is_plain(name: str) -> bool:
-    """Return whether the name of an entry means the same on all systems, and stays inside."""
+    """Return whether an entry's name means the same on all systems and stays inside."""
     parts = name.removesuffix("/").split("/")
     fits = SIMPLE.fullmatch(name) and len(name) <= LONGEST_PATH and len(parts) <= DEEPEST
     return bool(fits) and not any(part.strip() in ("", ".", "..") for part in parts)
@@ -242,7 +242,7 @@ def is_wanted(entry: zipfile.ZipInfo) -> bool:
 def unpacked(
     packed: zipfile.ZipFile, entries: list[zipfile.ZipInfo], left: int
 ) -> dict[str, bytes]:
-    """Return files by path; raise UnfitUpload if they have more than `left` bytes."""
+    """Return unpacked files by path; raise UnfitUpload if they have more than `left` bytes."""
     files: dict[str, bytes] = {}
     for entry in entries:
         with packed.open(entry) as file:
@@ -278,7 +278,7 @@ def write(files: Mapping[str, bytes], folder: Path) -> None:
 
 
 def pack(files: Mapping[str, bytes]) -> bytes:
-    """Return a zip of files: always the same bytes for the same files."""
+    """Return a zip of files; the same files always yield the same bytes."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as packed:
         for name, data in sorted(files.items()):
@@ -295,7 +295,7 @@ def unpack(data: bytes, folder: Path, bounds: Bounds = UPLOAD) -> None:
 
 
 def program_in(folder: Path, game: str) -> BotSpec:
-    """Return the program of a folder, as the arena runs it; raise UnfitUpload if there is none.
+    """Return a folder's program, as the arena runs it; raise UnfitUpload if there is none.
 
     Names, secrets and remote bots in its team.toml are ignored here.
     """
@@ -311,5 +311,5 @@ def program_in(folder: Path, game: str) -> BotSpec:
 
 
 def words_of(error: UsageError, folder: Path) -> str:
-    """Return the error in a folder, without its location on this machine."""
+    """Return the message of an error in a folder, without its location on this host."""
     return str(error).replace(f"{folder}/", "").replace(f"{folder}: ", "").replace(str(folder), "")

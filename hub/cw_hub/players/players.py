@@ -1,4 +1,4 @@
-"""The players of a hub process: started on demand, spoken to over pipes, and reused."""
+"""Player processes of a hub process: started on demand, used over pipes or sockets, reused."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ KEPT: Final = frozenset(
     "PATH HOME LANG LC_ALL TZ TMPDIR TEMP TMP PYTHONPATH SSL_CERT_FILE SSL_CERT_DIR CW_PAUSE"
     " SYSTEMROOT SYSTEMDRIVE PATHEXT COMSPEC USERPROFILE".split()
 )
-"""The variables that a player inherits: no hub settings, and no keys of its store."""
+"""The environment variables that a player inherits: no hub settings, and no keys of its store."""
 
 UNIX: Final = "unix:"
-"""Prefix of the address of a socket."""
+"""Prefix of a socket address."""
 
 GRACE: Final = LEAVING + 1
 """Seconds that a player has to end its task before it is killed."""
@@ -58,10 +58,10 @@ class Connection(Protocol):
     """The player's input, unbuffered."""
 
     def is_there(self) -> bool:
-        """Return whether the player still runs, as far as known."""
+        """Return whether the player is still running, as far as is known."""
 
     def end(self) -> None:
-        """End the player; afterwards nothing that it has started runs. Idempotent."""
+        """End the player; nothing that it has started keeps running. Idempotent."""
 
 
 class Child:
@@ -82,11 +82,11 @@ class Child:
         self.target: BinaryIO = self._process.stdin  # type: ignore[assignment]
 
     def is_there(self) -> bool:
-        """Return whether the player still runs."""
+        """Return whether the player is still running."""
         return self._process.poll() is None
 
     def end(self) -> None:
-        """End the player by closing its input, or else by force."""
+        """End the player by closing its input, or by force if necessary."""
         with suppress(OSError):
             self.target.close()
         try:
@@ -102,7 +102,7 @@ class Remote:
     """A player behind a Unix socket, whose service starts one per connection."""
 
     def __init__(self, path: str) -> None:
-        """Connect; raise PlayersAway if nobody listens there."""
+        """Connect; raise PlayersAway if nothing is listening there."""
         self._socket = unix_socket()
         try:
             self._socket.connect(path)
@@ -144,12 +144,12 @@ def unix_socket() -> socket.socket:
 
 
 def connect(place: str) -> Connection:
-    """Start or reach a player: at the address `unix:PATH`, or as a child if ""."""
+    """Connect to a player: at the socket address `unix:PATH`, or to a new child process if ""."""
     return Remote(place.removeprefix(UNIX)) if place else Child()
 
 
 IDLE: Final = 4
-"""Maximum number of idle players kept for the next task; each takes 30 to 50 MB."""
+"""Maximum number of idle players retained for later tasks; each takes 30 to 50 MB."""
 
 LOOKS: Final = 5.0
 """Seconds between two checks for silent players."""
@@ -164,7 +164,7 @@ logger = logging.getLogger(__name__)
 
 
 class PlayerGone(Failure):
-    """A player has ended, or hung, before its task was done: another one can do it."""
+    """A player ended, or hung, before its task was done: another one can do it."""
 
 
 class Distrusted(PlayerGone):
@@ -172,11 +172,11 @@ class Distrusted(PlayerGone):
 
 
 class Defect(Exception):
-    """An unexpected error in a player; its trace is in the log."""
+    """An unexpected error in a player; its traceback is in the log."""
 
 
 class Players:
-    """Processes that play, one task at a time each."""
+    """A pool of player processes, each of which carries out one task at a time."""
 
     def __init__(
         self,
@@ -184,7 +184,7 @@ class Players:
         connect: Callable[[str], Connection] = connect,
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        """Start no players yet; `place` is the address of a socket, or "" for child processes.
+        """Start no players yet; `place` is a socket address, or "" for child processes.
 
         `clock` returns the seconds by which tasks are timed.
         """
@@ -204,7 +204,7 @@ class Players:
         return Play(self, task, programs)
 
     def take(self, play: Play) -> Connection:
-        """Return a player for a task, which is watched from now on; raise PlayersAway."""
+        """Return a player for a task, which is monitored from now on; raise PlayersAway."""
         with self._lock:
             self._plays.add(play)
             if not self._watching:
@@ -220,7 +220,7 @@ class Players:
         return there[-1] if there else self._connect(self._place)
 
     def release(self, play: Play, connection: Connection | None) -> None:
-        """Return a player that has finished its task to the pool; None if it has been ended."""
+        """Return a player to the pool after its task; None if the player has been ended."""
         with self._lock:
             self._plays.discard(play)
             if connection is not None and len(self._idle) < IDLE:
@@ -253,7 +253,7 @@ class Players:
 
 
 class Play:
-    """A task in progress on a player; none of its processes outlives the block."""
+    """A task in progress on a player; none of its processes outlives the `with` block."""
 
     def __init__(self, players: Players, task: Task, programs: Iterable[Program]) -> None:
         """Store the task; nothing is sent yet."""
@@ -267,7 +267,7 @@ class Play:
         self._is_closed = False
         self._allowance = Allowance(task, players.clock())
         self.waits_since = inf
-        """Since when the player has had something to read or write; infinity if it has not."""
+        """When the current wait for the player's reading or writing started; else infinity."""
 
     def __enter__(self) -> Self:
         return self
@@ -295,7 +295,7 @@ class Play:
                 return
 
     def is_late(self) -> bool:
-        """Return whether the task takes too long, or is stalled."""
+        """Return whether the task takes too long, or has stalled."""
         return self._allowance.is_late(self._players.clock())
 
     def send(self, secrets: Secrets) -> None:
@@ -309,7 +309,7 @@ class Play:
 
     def close(self) -> None:
         """End the player, unless its task is done. Thread-safe and idempotent."""
-        # Concurrent callers wait for the end of the player too.
+        # Concurrent callers also wait until the player has ended.
         with self._closing:
             self._is_closed = True
             connection, self._connection = self._connection, None
@@ -375,7 +375,7 @@ class Play:
     def _release(self, connection: Connection) -> None:
         with self._lock, self._closing:
             is_ours, self._connection = self._connection is connection, None
-        # If closed meanwhile, the player has been ended already.
+        # If closed in the meantime, the player has already been ended.
         self._players.release(self, connection if is_ours else None)
 
 
@@ -387,7 +387,7 @@ def write(connection: Connection, message: Message) -> None:
 
 
 def error_of(failed: Failed) -> Exception:
-    """Return the error with which a task has failed."""
+    """Return the error that a failed task reports."""
     if failed.kind == "defect":
         logger.error("an error in a player: %s", failed.trace)
         return Defect(failed.message)

@@ -1,4 +1,4 @@
-"""Plays a game of a match for spectators, and returns its result as the hub stores it."""
+"""Plays a game of a match, reports it to spectators, and returns the result for the hub."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ from cw_hub.players.reading import Room as ReadingRoom
 
 
 def stored_replay(document: Document, match: Match) -> StoredReplay:
-    """Return the objects to store for the replay of a game; bots have their public names.
+    """Return the objects to store for a game's replay; bots have their public names.
 
-    If names of players are stored separately, those that the game knows by numbers have only these.
-    In the format of the game the match has its own name.
+    If player names are stored separately, players that the game knows by number appear only by
+    number. In the game's own format, the match has its own name.
     """
     keys = match.keys
     if match.names_apart and match.spec.players:
@@ -70,17 +70,18 @@ def stored_replay(document: Document, match: Match) -> StoredReplay:
 
 
 EVERY: Final = 1.0
-"""Seconds between two lines."""
+"""Seconds between two lines for spectators."""
 
 
 class PrivateFrame(Exception):
-    """The next frame is for the owner of a bot alone: the game is not shown any further."""
+    """The next frame is for a bot's owner only, so the game is not shown any further."""
 
 
 def is_shown(game: str) -> bool:
     """Return whether matches of a game are shown live.
 
-    If players must not see everything, spectators could tell them: such a match is shown later.
+    If players must not see everything, spectators could pass it on to them: such a match is shown
+    later.
     """
     return game not in games_with_hidden_information()
 
@@ -89,13 +90,13 @@ class Spectating:
     """Reports a game in progress: the number of its turns, and lines for spectators."""
 
     def __init__(self, match: Match, report: Callable[[Turn | Live | Alive], object]) -> None:
-        """Start before the beginning of the game."""
+        """Start with nothing reported."""
         self._match = match
         self._report = report
         self._lines = LiveLines(self.public)
         self._progress: MatchProgress | None = None
         self._turns = -1
-        """Turns reported so far; -1 if not even the start was."""
+        """Turns reported so far; -1 before the start has been reported."""
         self._room = ReadingRoom(SHOWN, SHOWN_UNPACKED)
         self._is_shown = bool(match.run)
 
@@ -104,14 +105,15 @@ class Spectating:
         self._progress = progress
 
     async def report(self) -> None:
-        """Report what is new repeatedly, until cancelled."""
-        # Runs on the referee's event loop: a player whose loop hangs falls silent, and is noticed.
+        """Report changes repeatedly, until cancelled."""
+        # Runs on the referee's event loop, so that a player whose loop hangs falls silent and is
+        # noticed.
         while True:
             await asyncio.sleep(EVERY)
             await self.report_once()
 
     async def report_once(self) -> None:
-        """Report what is new."""
+        """Report what has changed."""
         progress = self._progress
         if progress is None or progress.turns == self._turns:
             self._report(Alive())
@@ -143,7 +145,7 @@ class Spectating:
         return self.public_head(part) if "players" in part else part
 
     def public_head(self, head: LiveDocument) -> LiveDocument:
-        """Return a head without addresses, and without the source of future draws."""
+        """Return a head without URLs, and without the source of future random numbers."""
         pairs = zip(head["players"], self._match.credits.players, strict=True)
         players = [{**player, "bot": credit.bot_id} for player, credit in pairs]
         replaced = {"players": players, "seed": 0, "start": None, "hash": ""}
@@ -151,25 +153,25 @@ class Spectating:
 
 
 ANSWERS: Final = 3
-"""Number of a bot's first faults in a game that keep the answer."""
+"""Number of a bot's first faults in a game that include its reply."""
 
 OUTPUT: Final = 2048
-"""Last characters kept of a program's standard error."""
+"""Number of last characters retained of a program's standard error."""
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """The result of a game, or why it cannot be played, for those who want all of it."""
+    """A game's result, or why it cannot be played, for callers that need all of it."""
 
     result: MatchResult | None = None
     error: MatchFailure | None = None
 
     def packed(self) -> bytes:
-        """Return it as stored."""
+        """Return the outcome in its stored form."""
         return gzip.compress(msgspec.json.encode(self), mtime=0)
 
 
 def play(match: Match, room: Room, secrets: Secrets, outbox: Outbox) -> Played:
-    """Play a game to its end; `secrets` may change meanwhile."""
+    """Play a game to its end; `secrets` may change in the meantime."""
     spec = with_programs(match.spec, room)
     with outbox.beating(False):
         result = asyncio.run(watched(match, spec, secrets, outbox))
@@ -179,7 +181,7 @@ def play(match: Match, room: Room, secrets: Secrets, outbox: Outbox) -> Played:
 
 
 async def watched(match: Match, spec: MatchSpec, secrets: Secrets, outbox: Outbox) -> MatchResult:
-    """Play a game, and report on it meanwhile."""
+    """Play a game, and report on it concurrently."""
     spectating = Spectating(match, outbox.put)
     reporting = asyncio.create_task(spectating.report())
     try:
@@ -211,7 +213,7 @@ def slots_of(result: MatchResult, first: int = 0) -> tuple[SlotResult, ...]:
 def faults_of(result: MatchResult, slot: int) -> list[dict[str, Any]]:
     """Return the faults of a bot, with further details from its game.
 
-    Only the first ones include the faulty answer: some bots make thousands.
+    Only the first ones include the faulty reply, because some bots make thousands.
     """
     return [
         fault.to_json()
@@ -229,7 +231,7 @@ def faults_of(result: MatchResult, slot: int) -> list[dict[str, Any]]:
 
 
 def stats_of(result: MatchResult, slot: int) -> dict[str, Any]:
-    """Return a bot's response times, the figures of its game, and the output of its program."""
+    """Return a bot's response times, its game's statistics, and its program's output."""
     figures = result.figures[slot] if result.figures else {}
     output = readable(result.stderr[slot].encode(errors="replace"))[-OUTPUT:]
     return {**latencies(result.seconds[slot]), **figures, **({OUTPUTS: [output]} if output else {})}

@@ -54,7 +54,7 @@ from cw_hub.players.messages import (
 from cw_hub.players.programs import Room
 
 AT_ONCE: Final = 100
-"""Maximum number of bots that are asked at the same time."""
+"""Maximum number of bots that are checked concurrently."""
 
 OWN_AT_ONCE: Final = 3
 """Maximum number of these that belong to one owner."""
@@ -79,7 +79,7 @@ class Steps:
 
 
 def entry_of(name: str, problem: Fault | str | None, fix: str) -> Step:
-    """Return a step as stored in rows of bots."""
+    """Return a step in the form stored in bot rows."""
     if problem is None:
         return {"step": name, "ok": True}
     sentence = problem.sentence if isinstance(problem, Fault) else problem
@@ -101,16 +101,16 @@ def check_program(task: Check, room: Room) -> Answers:
 
 
 def ask(task: Ask, report: Callable[[Message], object]) -> Done:
-    """Ask web services concurrently, only a few of each owner; report each."""
+    """Check web services concurrently, only a few per owner; report each."""
     asyncio.run(ask_all(task, report))
     return Done()
 
 
 async def ask_all(task: Ask, report: Callable[[Message], object]) -> None:
-    """Ask web services; report each."""
+    """Check web services; report each."""
     places = asyncio.Semaphore(AT_ONCE)
     own_places = defaultdict[str, asyncio.Semaphore](lambda: asyncio.Semaphore(OWN_AT_ONCE))
-    # A silent name server keeps a thread busy for longer than its bot's timeout.
+    # A name server that does not respond blocks a thread for longer than its bot's timeout.
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(2 * AT_ONCE))
 
     async def ask_one(number: int, question: Question) -> None:
@@ -121,7 +121,7 @@ async def ask_all(task: Ask, report: Callable[[Message], object]) -> None:
 
 
 async def answered(number: int, question: Question) -> Answered:
-    """Ask a web service; return the result."""
+    """Check a web service; return the result."""
     try:
         return Answered(number, tuple(await steps_of(question)))
     except UsageError as error:
@@ -131,7 +131,7 @@ async def answered(number: int, question: Question) -> Answered:
 
 
 async def steps_of(question: Question) -> list[Step]:
-    """Ask a bot by the admission of its game, or by the steps of its checks if it has none."""
+    """Check a bot by its game's admission, or by the steps of `probe` if there is none."""
     bot = question.bot
     secrets: Mapping[str, dict[str, str]] = {bot.name: question.secrets}
     candidate = Candidate(question.game, bot, secrets, question.isolation)
@@ -152,7 +152,7 @@ def ask_if_ready(task: Ready) -> Readinesses:
 
 
 def plain(readiness: Readiness) -> Readiness:
-    """Return a bot's readiness without the body and headers of its reply, which are not needed."""
+    """Return a bot's readiness without its reply's body and headers, which are not needed."""
     reply = readiness.reply
     return replace(readiness, reply=reply and replace(reply, body=b"", headers={}))
 
@@ -161,7 +161,7 @@ PR_SET_DUMPABLE: Final = 4
 
 
 def hide_process() -> None:
-    """Hide environment and memory of this process from other processes of its user (Linux).
+    """Hide this process's environment and memory from other processes of its user (Linux).
 
     Processes forked from it are hidden as well, until they execute another program.
     """
@@ -172,15 +172,15 @@ def hide_process() -> None:
 READER: Final = msgspec.json.Decoder(ToPlayer)
 
 LEAVING: Final = 4.0
-"""Seconds that a player has to end its task once its input has ended."""
+"""Seconds that a player has to end its task after its input has ended."""
 
 TRACE: Final = 4000
-"""Last characters of a trace that are reported."""
+"""Number of last characters of a traceback that are reported."""
 
 
 def main() -> None:
     """Carry out the tasks on standard input until it ends."""
-    # The hub ends its players by closing their input: a signal to all of the hub's processes must
+    # The hub ends its players by closing their input; a signal to all of the hub's processes must
     # not look like a failed match. Handlers are used because bots would inherit ignored signals.
     for name in ("SIGTERM", "SIGHUP"):
         if hasattr(signal, name):
@@ -200,7 +200,7 @@ def private_pipes() -> tuple[BinaryIO, BinaryIO]:
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
-    # Accidental prints must not look like answers.
+    # Accidental prints must not look like messages.
     os.dup2(2, 1)
     return source, target
 
@@ -215,9 +215,9 @@ class Inbox:
         self.is_busy = False
         """Whether a task is in progress."""
         self.has_ended = False
-        """Whether the input has ended; set before `is_busy` is read, so no task begins unseen."""
+        """Whether the input has ended; set before `is_busy` is read, so no task starts unseen."""
         self.secrets: dict[str, Mapping[str, str]] = {}
-        """By name of a bot, for the current match; they may change at any moment."""
+        """Secrets by bot name for the current match; they may change at any time."""
         threading.Thread(target=self._read, name="input", daemon=True).start()
 
     def next(self) -> Program | Task | None:
@@ -273,7 +273,7 @@ def do_next(inbox: Inbox, outbox: Outbox) -> bool:
 
 
 def answer(task: Task, room: Room, inbox: Inbox, outbox: Outbox) -> bytes:
-    """Carry out a task; return the line of the message that ends it."""
+    """Carry out a task; return the message that ends it as a line."""
     try:
         return done(task, room, inbox, outbox).line()
     except UsageError as error:
@@ -305,7 +305,7 @@ def done(task: Task, room: Room, inbox: Inbox, outbox: Outbox) -> FromPlayer:
         return (
             Measured(problem) if problem else Measured("", measured(tuple(map(Path, task.private))))
         )
-    # Imported late: the workshop takes as much memory as everything else.
+    # Imported late, because the workshop takes as much memory as everything else.
     from cw_hub.players import drafts  # noqa: PLC0415
 
     return drafts.work(task, room, outbox.put)

@@ -1,4 +1,4 @@
-"""Received programs: unpacked, and compiled if necessary."""
+"""Programs received by a player process: unpacked, and compiled if necessary."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ SECONDS: Final = 60.0
 """Maximum duration of a compilation in seconds."""
 
 LOOK: Final = 0.1
-"""Seconds between two checks whether the compiler was cancelled."""
+"""Seconds between two checks whether the compilation was cancelled."""
 
 LARGEST: Final = 32 * 1024 * 1024
 """Maximum size of a built program in bytes."""
 
 MOST_WORDS: Final = 4000
-"""Characters of the compiler's messages that are shown: the beginning, where the cause is."""
+"""Maximum characters of compiler messages shown: the beginning, where the cause is."""
 
 CUT: Final = "\n(The rest was cut.)"
 TOO_LARGE: Final = (
@@ -55,13 +55,13 @@ NEVER: Final = Event()
 STOPPED: Final = "It was stopped while it was being built."
 
 SETTINGS: Final = {"GOCACHE": "/tmp/go", "GOTOOLCHAIN": "local", "GOFLAGS": "-ldflags=-s"}  # noqa: S108 - in the sandbox
-"""Go compiles into a cache, downloads no other Go, and omits debug information."""
+"""Go compiles into a cache, downloads no other Go version, and omits debug information."""
 
 JAR: Final = "bot.jar"
 RUNNERS: Final = {"java": ("java", "-Xlog:disable", "-Xlog:all=warning:stderr", "-jar")}
 """The command that runs a built program, if it is not executable itself.
 
-The options keep Java's warnings about threads off standard output, which belongs to answers.
+The options keep Java's thread warnings off standard output, which is reserved for replies.
 """
 
 
@@ -75,7 +75,7 @@ class Build:
 
 
 def place_built(folder: Path, language: str, data: bytes) -> BotSpec:
-    """Put a compiled program into the folder of its source; return how it is run.
+    """Put a compiled program into its source's folder; return how it is run.
 
     Raises UnfitUpload if the source has a folder of that name.
     """
@@ -101,7 +101,7 @@ def compiled(folder: Path, language: str, stopped: Event = NEVER) -> Build:
     how = LANGUAGES[language]
     if how.missing():
         raise UnfitUpload(f"{', '.join(how.missing())} is not installed where programs run.")
-    # The sandbox keeps files inside: the built program leaves through standard output.
+    # Files stay inside the sandbox, so the built program leaves it through standard output.
     line = f"{{ {how.build}; }} >&2 && exec cat {target_of(language)}"
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as messages:
         try:
@@ -180,7 +180,7 @@ def result(output: IO[bytes]) -> bytes:
 
 
 PYTHON: Final = "{python}"
-"""Placeholder, in the command of a program, for the Python that runs this process."""
+"""Placeholder in a program's command for the Python that runs this process."""
 
 
 class Arrived(NamedTuple):
@@ -274,7 +274,7 @@ def language_in(folder: Path) -> str:
 
 
 def refuse_without_sandbox() -> None:
-    """Raise Failure if bubblewrap is missing here, as another machine may have it."""
+    """Raise Failure if bubblewrap is missing here, as another host may have it."""
     try:
         Sandbox("require").problem()
     except UsageError as error:
@@ -282,7 +282,7 @@ def refuse_without_sandbox() -> None:
 
 
 def placed(bot: BotSpec, folder: Path) -> BotSpec:
-    """Return a received program with the files in a folder of this machine.
+    """Return a received program with its files in a folder on this host.
 
     Raises UsageError if it names a file elsewhere.
     """

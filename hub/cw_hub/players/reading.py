@@ -43,13 +43,13 @@ from cw_hub.players.messages import (
 MIB: Final = 1024 * 1024
 
 BEGINNING: Final = re.compile(rb'\{"type":"([A-Za-z]{1,20})"[,}]')
-"""The beginning of every line."""
+"""Matches the beginning of every line."""
 
 LOOKED_AT: Final = 64
-"""Bytes of a line that are read before its limit is known."""
+"""Number of bytes of a line that are read before its limit is known."""
 
 LARGEST: Final = 4 * MIB
-"""Maximum bytes of a line without files."""
+"""Maximum bytes of a line that contains no files."""
 
 LARGEST_OF: Final[Mapping[bytes, int]] = {
     b"Live": 3 * MIB,
@@ -58,10 +58,10 @@ LARGEST_OF: Final[Mapping[bytes, int]] = {
     b"Done": 40 * MIB,
     b"Played": LARGEST_LINE,
 }
-"""Maximum bytes of a line with files, in base64."""
+"""Maximum bytes of a line that contains files in base64, by message type."""
 
 MOST_TEXT: Final = 16 * MIB
-"""Maximum bytes of a line besides files: a match may have thousands of faults."""
+"""Maximum bytes of a line in addition to files; a match may have thousands of faults."""
 
 MOST_REPORT: Final = 1 * MIB
 """Maximum bytes of the report of a workshop task."""
@@ -70,13 +70,13 @@ MOST_VALUES: Final = 1_000_000
 """Maximum number of lists, objects and their members in a line; those inside strings count too."""
 
 SHOWN, SHOWN_UNPACKED = 2 * MIB, 32 * MIB
-"""Maximum bytes of a game shown to spectators; the rest is only seen after its end."""
+"""Maximum bytes of a game shown to spectators; the rest can only be seen after its end."""
 
 KEPT, KEPT_UNPACKED = 8 * MIB, 64 * MIB
 """Maximum bytes of a task's pieces of one kind; further ones are not stored."""
 
 BYTES_OF_A_VALUE: Final = 10
-"""Minimum average bytes of a value in stored or shown JSON: decoded, each takes about 70 more."""
+"""Minimum average bytes per value in stored or shown JSON; decoded, each takes about 70 more."""
 
 STALLED: Final = 600.0
 """Seconds without progress after which a task counts as stalled."""
@@ -95,7 +95,7 @@ class Excess(Exception):
 
 
 class Texts(msgspec.Struct):
-    """The parts of a line besides files, before they are decoded."""
+    """The parts of a line other than files, before they are decoded."""
 
     reason: msgspec.Raw = msgspec.Raw()
     slots: msgspec.Raw = msgspec.Raw()
@@ -124,7 +124,7 @@ class Step(msgspec.Struct, forbid_unknown_fields=True):
     warning: bool = False
 
     def __post_init__(self) -> None:
-        """Raise ValueError if a failed step gives no problem."""
+        """Raise ValueError if a failed step states no problem."""
         if not self.ok and self.problem is None:
             raise ValueError("a step that failed says no problem")
 
@@ -142,7 +142,7 @@ class Fault(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Stats(msgspec.Struct):
-    """A bot's response times, besides the figures of its game."""
+    """A bot's response times, in addition to the statistics of its game."""
 
     answers: Annotated[int, Meta(ge=0, le=2**53)] = 0
     median_ms: Milliseconds | None = None
@@ -150,7 +150,7 @@ class Stats(msgspec.Struct):
     outputs: list[Text] = []
 
     def __post_init__(self) -> None:
-        """Raise ValueError if there are answers without times."""
+        """Raise ValueError if there are replies without times."""
         if self.answers and (self.median_ms is None or self.most_ms is None):
             raise ValueError("answers without their times")
 
@@ -164,7 +164,7 @@ def limit_of(beginning: bytes) -> int:
 
 
 def line_from(source: BinaryIO) -> bytes:
-    """Return the next line, without newline if the output ends in it; raise Excess."""
+    """Return the next line, without a newline if the output ends in it; raise Excess."""
     line = source.readline(LOOKED_AT)
     if not line.endswith(b"\n") and len(line) < LOOKED_AT:
         return line
@@ -177,7 +177,7 @@ def line_from(source: BinaryIO) -> bytes:
 
 
 def decoded(line: bytes) -> FromPlayer:
-    """Return the message of a line; raise Excess if no player would write it."""
+    """Return a line's message; raise Excess if no player would write it."""
     if sum(map(line.count, (b"[", b"{", b","))) > MOST_VALUES:
         raise Excess("a line has too many values")
     try:
@@ -191,7 +191,7 @@ def decoded(line: bytes) -> FromPlayer:
 
 
 def refuse_long(texts: Texts) -> None:
-    """Raise Excess if the text is too long."""
+    """Raise Excess if a line's text is too long."""
     parts = (texts.reason, texts.slots, texts.warnings, texts.name, texts.cause, texts.report)
     if sum(len(memoryview(part)) for part in parts) > MOST_TEXT:
         raise Excess("a line has too much text")
@@ -279,7 +279,7 @@ class Allowance:
         self._progress = now
 
     def is_late(self, now: float) -> bool:
-        """Return whether the task takes too long, or is stalled."""
+        """Return whether the task takes too long, or has stalled."""
         return now > self._ends or now - self._progress > max(STALLED, self._patience)
 
     @property
@@ -287,7 +287,7 @@ class Allowance:
         return longest(self._task) if isinstance(self._task, Draft) else STALLED
 
     def take(self, message: FromPlayer, now: float) -> None:
-        """Count a message; raise Excess if it is more than the task may report."""
+        """Count a message; raise Excess if it exceeds what the task may report."""
         match message:
             case Turn() if message.number > self._turn:
                 self._turn, self._progress = message.number, now

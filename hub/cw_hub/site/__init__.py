@@ -1,1 +1,1 @@
-"""Pages across all subjects: home, layout, administration, API."""
+"""The pages that span the whole site: home page, administration, API, documents."""

@@ -1,4 +1,4 @@
-"""The application of the hub: the pages of the arena, and the hub's own."""
+"""The hub's Flask application: the pages of the arena, and the hub's own."""
 
 from __future__ import annotations
 
@@ -69,9 +69,9 @@ FOR_VISITORS: Final = ("home.home", "home.page", "leaderboard.page", "leaderboar
 def create_hub(
     resources: Resources, formats: Sequence[Format] = FORMATS, *, runs_programs: bool = False
 ) -> Flask:
-    """Return the application: the pages of the arena, and those of the hub with its formats.
+    """Return the Flask application with the pages of the arena, the hub and its formats.
 
-    `runs_programs` lets people play by hand against their teams' uploads.
+    `runs_programs` lets users play by hand against their teams' uploads.
     """
     app = create_app(site_settings(resources.settings))
     app.extensions["hub"] = resources

@@ -34,7 +34,7 @@ from cw_hub.pages.request import one_reading, resources
 from cw_hub.site.formats import site_formats
 
 routes: Final = bots_pages.routes
-"""The pages here belong to the blueprint of a player's bots."""
+"""The pages here extend the blueprint with a player's bot pages."""
 
 BUILT_IN: Final = Markup("This is the built-in strategy {}.")
 FAILING: Final = Markup("The bot does not answer. If this continues, it becomes inactive.")
@@ -75,7 +75,7 @@ def index() -> ResponseReturnValue:
 
 @routes.get("/bot/<name>")
 def page(name: str) -> ResponseReturnValue:
-    """Show a bot to everybody; its owner and admins also see its checks."""
+    """Show a bot to everyone; its owner and admins also see its checks."""
     who = actor()
     with one_reading() as reading:
         bot = bots_service.find(reading, request.args.get("game") or None, name)
@@ -107,12 +107,12 @@ def page(name: str) -> ResponseReturnValue:
 
 
 def cards() -> list[BotCard]:
-    """Return the formats' parts of a bot's page."""
+    """Return the sections that the formats contribute to a bot's page."""
     return [format_.bot for format_ in site_formats() if format_.bot is not None]
 
 
 def sentence(bot: BotView, parts: Sequence[BotPart], condition: Condition) -> Markup:
-    """Return the status text of a bot, and what comes next."""
+    """Return the status text of a bot, including what happens next."""
     if condition.word == "failing":
         return FAILING if condition.is_silent else MISTAKEN
     if bot.status == "ACTIVE":
@@ -143,8 +143,8 @@ def practise(name: str) -> ResponseReturnValue:
 def begin_practice(bot: BotView, strategy: str) -> str:
     """Start a practice match of a player's bot; return its public id.
 
-    Raises the errors of `practice.practise` before anything is counted; answers 403 and 429 like
-    `check_requests.claim`.
+    Raises the errors of `practice.practise` before anything is counted; aborts with 403 and 429
+    like `check_requests.claim`.
     """
     hub = resources()
     if bot.status != "ACTIVE":
@@ -169,9 +169,9 @@ class Wish(msgspec.Struct, frozen=True):
 @workshop_pages.routes.post("/<game:game>/play")
 @players_only_json
 def play(game: str) -> ResponseReturnValue:
-    """Play a practice match of a bot saved in the workshop; return the address of its page.
+    """Play a practice match of a bot saved in the workshop; return the URL of its page.
 
-    409 with the match that the bot is still in, if that must end first.
+    Responds with 409 and the match that the bot is still playing, if that must end first.
     """
     try:
         wish: Wish = body(Wish)
@@ -188,11 +188,11 @@ def play(game: str) -> ResponseReturnValue:
 
 
 ROWS: Final = 5
-"""Matches in each list."""
+"""Number of matches in each list."""
 
 
 def install(app: Flask) -> None:
-    """Add the hub's part to the pages of games."""
+    """Add the hub's section to the game pages."""
     app.extensions["game_part"] = game_part
 
 

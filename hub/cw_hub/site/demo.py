@@ -1,4 +1,4 @@
-"""A demonstration hub to explore."""
+"""Fills a demonstration hub with users, bots, matches and competitions to explore."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def soon_over(now: datetime) -> TournamentConfig:
 
 
 def running_on(now: datetime) -> TournamentConfig:
-    """Return a tournament that runs slowly for as long as the hub does."""
+    """Return a tournament that continues slowly for as long as the hub runs."""
     return TournamentConfig(
         "paint-league",
         "paint",
@@ -110,7 +110,7 @@ def running_on(now: datetime) -> TournamentConfig:
 
 
 def planned(now: datetime) -> TournamentConfig:
-    """Return a tournament that people can still join by its invitation."""
+    """Return a tournament that users can still join by its invitation."""
     return TournamentConfig(
         "circuit-cup",
         "circuit-wars",
@@ -133,7 +133,7 @@ def house_teams(teams: Sequence[tuple[str, str]], group: str = "") -> list[NewTe
 
 
 class DemoBot(NamedTuple):
-    """A bot of the demonstration: a built-in strategy with its own name."""
+    """A bot of the demonstration hub: a built-in strategy with its own name."""
 
     owner: str
     game: str
@@ -149,13 +149,13 @@ BOTS_OF_LEAGUE: Final = (
     " Onyx Prism Quartz Ridge Sable Tundra Umber Vale Willow Xenon Yarrow Zephyr Aurora Breeze"
     " Cinder Delta Echo"
 ).split()
-"""Names of Code Battle bots: with those below and the house bots there are forty."""
+"""Names of Code Battle bots; with those below and the house bots there are forty."""
 
 SHORT: Final = {"max_turns": 40}
-"""Options of the rated matches, chosen so that many are played soon."""
+"""Options of the rated matches, chosen so that many are soon played."""
 
 WARM_UP: Final = 300
-"""Rated matches played at once; then the bots go on slowly, without end."""
+"""Number of rated matches played immediately; then the bots continue slowly, without end."""
 
 REST: Final = 300.0
 """Seconds between two matches of a bot after the warm-up."""
@@ -165,10 +165,10 @@ RATED: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
     "hexagon": ("Hexagon", {}),
     "paint": ("Paint", {"turns": 60}),
 }
-"""Titles and options of the rated competitions besides the one that each site starts with."""
+"""Titles and options of the rated competitions, except the one that every site starts with."""
 
 RATED_WARM_UP: Final = 60
-"""Matches of each of them played at once."""
+"""Number of matches played immediately in each of them."""
 
 CUP: Final = ("hexagon", "Hexagon cup", {"contest": "round-robin"})
 """A contest that ends within minutes: its game, title and settings."""
@@ -200,13 +200,13 @@ FRIENDS: Final = ("grace", "edsger", "hypatia", "radia")
 """Friends of the first player."""
 
 GAMES: Final = 20
-"""Daily games due before the hub starts: they are played when it does."""
+"""Number of daily games that are due before the hub starts, and played when it does."""
 
 SMALL: Final = {"M": 2, "MAX_HP": 1, "max_rounds": 300}
 
 
 def fill(resources: Resources) -> str:
-    """Fill an empty hub; return the password of its people. Idempotent.
+    """Fill an empty hub; return the password of its users. Idempotent.
 
     Everything is created in one transaction, so that a hub is never partly filled.
     """
@@ -223,7 +223,7 @@ def fill(resources: Resources) -> str:
 
 
 def make_everything(session: Session, resources: Resources, password_hash: str) -> None:
-    """Create the people, their bots with a practice match each, and past daily games."""
+    """Create the users, their bots with a practice match each, and past daily games."""
     clock = resources.clock
     ids = {
         name: accounts_service.register(session, clock, name, f"{name}@example.org", password_hash)[

@@ -53,7 +53,7 @@ OWN: Final = (
 
 
 def install(app: Flask) -> None:
-    """Put the documents about the site beside those of the arena."""
+    """Add the site's documents to those of the arena."""
     library: Library = app.extensions["documents"]
     for heading, name, summary in OWN:
         path = f"docs/{name.removeprefix('hub/')}.md"
@@ -82,28 +82,28 @@ def api() -> str:
 
 @lru_cache
 def as_html(name: str) -> Markup:
-    """Return a text as HTML; links to other files of the project become plain text."""
+    """Return a text rendered as HTML; links to other files of the project become plain text."""
     tokens = MARKDOWN.parse(arena_asset(TEXTS[name]).read_text(encoding="utf-8"))
     link_to(tokens, elsewhere)
     return rendered(tokens)
 
 
 def elsewhere(target: str) -> str | None:
-    """Return an address on another site, or None for a file of ours, which has no page."""
+    """Return the URL of another site, or None for a file of this project, which has no page."""
     return target if target.startswith("https:") else None
 
 
 feed_routes = Blueprint("feed", __name__)
 
 PRIVATE: Final = ("/admin", "/api/", "/bots", "/login", "/register", "/settings")
-"""Paths closed to search engines."""
+"""Paths that search engines must not read."""
 
 FRESH: Final = "public, max-age=60"
 
 
 @feed_routes.get("/feed.atom")
 def feed() -> Response:
-    """Return the latest news of all competitions."""
+    """Return an Atom feed with the latest news of all competitions."""
     sources = [format_.news for format_ in site_formats() if format_.news is not None]
     with one_reading() as reading:
         items = latest(reading, sources)
@@ -113,7 +113,7 @@ def feed() -> Response:
 
 @feed_routes.get("/sitemap.xml")
 def sitemap() -> Response:
-    """Return the addresses of the public pages."""
+    """Return a sitemap with the URLs of the public pages."""
     home = resources().settings.address
     text = render_template("hub/site/sitemap.xml", pages=[f"{home}{page}" for page in pages()])
     return answer(text, "application/xml")
@@ -121,7 +121,7 @@ def sitemap() -> Response:
 
 @feed_routes.get("/robots.txt")
 def robots() -> Response:
-    """Return which paths search engines may read."""
+    """Return the robots.txt with the paths that search engines must not read."""
     lines = ["User-agent: *", *(f"Disallow: {path}" for path in PRIVATE)]
     lines.append(f"Sitemap: {resources().settings.address}{url_for('feed.sitemap')}")
     return answer("\n".join(lines) + "\n", "text/plain")
@@ -141,7 +141,7 @@ def pages() -> Iterator[str]:
 
 
 def answer(text: str, kind: str) -> Response:
-    """Return a text cacheable for a minute, or 304."""
+    """Return a text response that is cacheable for a minute, or 304."""
     response = Response(text, content_type=f"{kind}; charset=utf-8")
     response.headers["Cache-Control"] = FRESH
     response.add_etag()
@@ -156,7 +156,7 @@ LASTS: Final = "public, max-age=300"
 
 @picture_routes.get("/bot/<name>/picture.png")
 def of_bot(name: str) -> ResponseReturnValue:
-    """Redirect to the picture of a bot's last public match, otherwise to that of its game."""
+    """Redirect to the preview image of a bot's last public match, otherwise to its game's."""
     with one_reading() as reading:
         bot = bots_service.find(reading, request.args.get("game") or None, name)
         if bot is None:
@@ -167,7 +167,7 @@ def of_bot(name: str) -> ResponseReturnValue:
 
 @picture_routes.get("/competitions/<format_name>/<slug>/picture.png")
 def of_competition(format_name: str, slug: str) -> ResponseReturnValue:
-    """Redirect to the picture of a competition, otherwise to that of its last match or its game."""
+    """Redirect to a competition's image, otherwise to that of its last match or its game."""
     with one_reading() as reading:
         facts = competitions_service.find(reading, format_name, slug)
         if facts is None or not is_shown(facts):
@@ -179,7 +179,7 @@ def of_competition(format_name: str, slug: str) -> ResponseReturnValue:
 
 
 def lead_to(place: str) -> ResponseReturnValue:
-    """Return a redirect to a picture."""
+    """Return a redirect to an image."""
     answer = redirect(place, 302)
     answer.headers["Cache-Control"] = LASTS
     return answer

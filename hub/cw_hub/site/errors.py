@@ -1,4 +1,4 @@
-"""The page shared by all errors; scripts and bots get JSON."""
+"""Error handlers: one page for all errors, or JSON for scripts and bots."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def install(app: Flask) -> None:
 
 
 def explain(error: HTTPException) -> ResponseReturnValue:
-    """Answer an HTTP error with a message; pass redirects through."""
+    """Respond to an HTTP error with a message; pass redirects through."""
     code = error.code or 500
     if code < 400 or error.response is not None:
         return error
@@ -61,13 +61,13 @@ def explain(error: HTTPException) -> ResponseReturnValue:
 
 
 def refuse(error: ArenaError) -> Response:
-    """Answer a request that is invalid, not possible now, or failed."""
+    """Respond to a request that is invalid, not possible now, or failed."""
     code, title = next(row for kind, row in REFUSALS.items() if isinstance(error, kind))
     return answer(code, title, str(error))
 
 
 def expire(_error: CSRFError) -> Response:
-    """Answer a form with an invalid token: the possible reasons, and the user's input."""
+    """Respond to a form with an invalid token: show possible reasons, and the user's input."""
     if api.is_for_programs() or wants_json():
         return answer(400, layout.TITLE, layout.WORDS)
     meet()
@@ -84,7 +84,7 @@ def expire(_error: CSRFError) -> Response:
 
 
 def refuse_more() -> Response:
-    """Answer a client over a limit; say when it ends."""
+    """Respond to a client over a rate limit; say when the limit ends."""
     moment = limiter.retry_at()
     now = resources().clock()
     seconds = max(1, int((moment - now).total_seconds()))
@@ -101,8 +101,8 @@ def refuse_more() -> Response:
 
 
 def fail(error: Exception) -> Response:
-    """Answer an internal error; its number is shown on the page and logged."""
-    # If the requester is not known yet, looking for them may be what failed.
+    """Respond to an internal error; its number is shown on the page and logged."""
+    # If the current user is not known yet, looking them up may be what failed.
     g.setdefault("actor", VISITOR)
     if isinstance(error, (*AWAY, StoreAway)):
         response = answer(503, "Not now", "The site cannot reach its store. Please try again soon.")
@@ -127,7 +127,7 @@ def masked_path() -> str:
 
 
 def answer(code: int, title: str, words: str | Markup) -> Response:
-    """Answer with a page for people, or JSON for programs."""
+    """Respond with a page for browsers, or JSON for programs."""
     if api.is_for_programs():
         return api.refusal(code, escape(words).striptags())
     meet()
@@ -141,7 +141,7 @@ def answer(code: int, title: str, words: str | Markup) -> Response:
 
 
 def meet() -> None:
-    """Identify the requester; if that is impossible now, treat them as a visitor."""
+    """Identify the current user; if that is impossible now, treat them as a visitor."""
     try:
         actor()
     except AWAY:

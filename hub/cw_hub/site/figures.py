@@ -1,4 +1,4 @@
-"""Figures of the site, read periodically from its rows."""
+"""Queries behind the site's metrics, which run periodically."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from cw_hub.site.formats import KINDS
 from cw_hub.store.models import Bot, BotStatus, Competition, Match, MatchState
 
 LATELY: Final = timedelta(days=1)
-"""How recently a failing bot must have worked to be counted: abandoned ones are not."""
+"""How recently a failing bot must have worked to be counted; abandoned bots are not counted."""
 
 TROUBLED: Final[tuple[MatchState, ...]] = ("queued", "in_progress", "interrupted", "failed")
 
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """Figures from a few rows."""
+    """Metrics that are cheap to query."""
 
     workers: int
     queued: int
     bots: Mapping[BotStatus, int]
-    """By status, 0 if no bot has it."""
+    """Bots by status; 0 if no bot has it."""
     failing: int
     health_failures: int
     """Since the site was created."""
@@ -46,7 +46,7 @@ class Present:
     waiting: float
     """Seconds that the longest-waiting match has waited for a worker."""
     mails: Mapping[str, int]
-    """Queued and failed mails."""
+    """Queued and failed emails."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +59,11 @@ class Totals:
 
 
 def present(session: Session, clock: Clock) -> Present:
-    """Return the figures that are cheap enough to query often."""
+    """Return the metrics that are cheap enough to query often."""
     counted = select(Bot.status, func.count()).group_by(Bot.status)
     bots = dict(session.execute(counted).all())
-    # A bot that fails for long is no longer active: if only active ones were counted, an outage of
-    # all bots would then seem to be over.
+    # A bot that has been failing for long is no longer active: if only active bots were counted, an
+    # outage of all bots would eventually seem to be over.
     failing = select(func.count()).where(
         Bot.status.in_(("ACTIVE", "INACTIVE")), Bot.failures > 0, Bot.healthy_at > clock() - LATELY
     )
@@ -91,14 +91,14 @@ def troubled(session: Session) -> Mapping[str, int]:
 
 
 def seconds_since(moment: datetime | None, now: datetime) -> float:
-    """Return the seconds since a moment, or 0 without one."""
+    """Return the seconds since a time, or 0 without one."""
     return max(0.0, (now - moment).total_seconds()) if moment else 0.0
 
 
 def sendable(column: Any) -> Any:
-    """Return a query on matches that only wait for a worker.
+    """Return a query for matches that wait for nothing but a worker.
 
-    Those of formats with their own sending order wait for each other until they are sent.
+    Matches of formats with their own sending order also wait for each other until they are sent.
     """
     may_be_sent = or_(
         Competition.format.is_(None),
@@ -115,7 +115,7 @@ def sendable(column: Any) -> Any:
 
 
 def totals(session: Session) -> Totals:
-    """Return the figures that take longer to query the more was played."""
+    """Return the counts whose queries take longer the more matches were played."""
     begun = session.execute(select(Competition.game, Competition.format))
     counted = (
         select(Match.game, Match.kind, func.count())

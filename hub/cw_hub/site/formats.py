@@ -1,4 +1,4 @@
-"""The formats of a site. To add one, add its folder and a line here."""
+"""The competition formats of a site. To add one, add its folder and a line here."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FORMATS: Final[tuple[Format, ...]] = (
     tournament_format.FORMAT,
     cup_format.FORMAT,
 )
-"""In the order in which ticks plan them and profiles show them."""
+"""The formats, in the order in which ticks plan them and profiles show them."""
 
 KINDS: Final[Kinds] = kinds_of(FORMATS)
 

@@ -1,4 +1,4 @@
-"""The home page, and what all pages of the hub have: header, footer, times, flags."""
+"""The home page, and the template functions and values common to all pages of the hub."""
 
 from __future__ import annotations
 
@@ -80,15 +80,15 @@ def home_page() -> str:
 
 @routes.get("/health")
 def health() -> Response:
-    """Report that the process answers."""
+    """Report that the process responds."""
     return Response("ok\n", content_type="text/plain; charset=utf-8")
 
 
 def install(app: Flask) -> None:
-    """Give an app's templates their common functions and values."""
+    """Register the functions and values common to all templates of an app."""
     app.context_processor(shared)
     addresses = app.extensions["addresses"] = remembered_addresses()
-    # Constant across requests, so that macros need no context for it.
+    # These are constant across requests, so that macros need no context for them.
     app.jinja_env.globals.update(
         ago=ago,
         flag=flag,
@@ -113,5 +113,5 @@ def first_turn(game: str) -> int:
 
 
 def shared() -> dict[str, Any]:
-    """Return the values of the request that every template may use."""
+    """Return the per-request values that every template may use."""
     return {"actor": actor(), "now": resources().clock()}

@@ -19,7 +19,7 @@ from cw_hub.pages.request import one_reading, resources
 READS: Final = "120 per minute"
 READS_WITH_TOKEN: Final = "300 per minute"  # noqa: S105
 WRITES: Final = "30 per minute"
-"""Limit of writing API requests."""
+"""Limit of API requests that change data."""
 
 
 POLLED: Final = (
@@ -31,7 +31,7 @@ POLLED: Final = (
 
 
 LIVE: Final = ("matches.document", "live.document")
-"""Polled by pages of live matches."""
+"""Endpoints polled by pages of live matches."""
 
 WORKSHOP: Final = (
     "workshop_runs.running",
@@ -42,7 +42,7 @@ WORKSHOP: Final = (
     "workshop_runs.check",
     "workshop.run_document",
 )
-"""Polled by pages of the workshop while a worker processes a draft."""
+"""Endpoints polled by the workshop's pages while a worker processes a draft."""
 
 STOPS: Final = ("workshop_runs.stop", "workshop_runs.stop_series", "workshop_runs.stop_check")
 
@@ -55,23 +55,25 @@ UNCOUNTED: Final = (
     *POLLED,
     *WORKSHOP,
 )
-"""Exempt from the limit of all other pages: served from memory, or limited separately."""
+"""Endpoints exempt from the limit of all other pages: served from memory or limited separately."""
 
 UNLIMITED: Final = ("api", "room", "lobby")
-"""Blueprints without a limit per page: the API has its own for all reads, and in rooms programs
-of many people may play from one address.
+"""Blueprints without a limit per page.
+
+The API has its own for all reads, and in rooms the programs of many users may play from one IP
+address.
 """
 
 
 def name() -> str:
-    """Return the account whose password is tried: the current user, or the named one."""
+    """Return the account whose password is tried: the current user's, or the named one."""
     user = actor().user
     named = user.username if user else request.form.get("username", "")
     return named.lower()[:100]
 
 
 def known_place() -> str:
-    """Return the requesting browser or network, if the named account was entered there before."""
+    """Return the requesting browser or network if the named account was entered from it before."""
     if "known_place" not in g:
         g.known_place = place_of_request.known_here(name())
     return cast(str, g.known_place)
@@ -93,15 +95,15 @@ def network_of_strangers() -> str:
 
 
 def user() -> str:
-    """Return the current account, or the address of a visitor."""
+    """Return the current account, or the network of a visitor."""
     holder = actor().user
     return str(holder.user_id) if holder else network()
 
 
 def visitor() -> str:
-    """Return who a share of live matches is counted for: a player with a confirmed mail address.
+    """Return whose share of live matches is counted: a player with a confirmed email address.
 
-    Otherwise it is the network, as one person may have many accounts there.
+    Otherwise it is the network, as one user may have many accounts there.
     """
     holder = actor().user
     if holder is not None:
@@ -112,7 +114,7 @@ def visitor() -> str:
 
 
 def bot() -> str:
-    """Return the current account and the bot of the request, on pages or in the API."""
+    """Return the current account and the requested bot, on pages or in the API."""
     names = request.view_args or {}
     with one_reading() as reading:
         if "bot_id" in names:
@@ -123,20 +125,20 @@ def bot() -> str:
 
 
 def team() -> str:
-    """Return the current team, otherwise the address."""
+    """Return the current team, otherwise the network."""
     slug = (request.view_args or {}).get("slug", "")
     holder = actor().team(slug)
     return f"team {holder.team_id}" if holder else network()
 
 
 def token() -> str:
-    """Return the access token of the request, or its address without one."""
+    """Return the digest of the request's access token, or its network without one."""
     holder = actor().user
     return holder.digest if holder else network()
 
 
 def reads() -> str:
-    """Return the limit of reading API requests."""
+    """Return the limit of API requests that read data."""
     return READS_WITH_TOKEN if actor().user else READS
 
 
@@ -201,7 +203,7 @@ VERSIONS: Final = (
 """Endpoints that read and compare uploads."""
 
 PICTURES: Final = ("settings.change_avatar", "organising.change_picture", "host.change_picture")
-"""Endpoints that process a picture; counted together."""
+"""Endpoints that process an image; counted together."""
 
 CHALLENGES: Final = ("challenges.begin", "api.begin_challenge")
 """Endpoints that start challenge matches, whose number is also limited separately."""
@@ -304,7 +306,7 @@ LINKS: Final = Limit("api-links", "60 per minute", token, ("api.match_replay",),
 
 
 def told_of_api() -> dict[str, str]:
-    """Return the limits of the API as text."""
+    """Return the API's limits as text."""
     amounts = {limit.scope: str(limit.amount) for limit in LIMITS}
     return {
         "Reading, for each token": READS_WITH_TOKEN,
@@ -333,7 +335,7 @@ def limits_of_api(app: Flask) -> tuple[Limit, ...]:
 
 
 def lockable() -> dict[str, str]:
-    """Return, by endpoint, the name of the limit that an admin may set to zero for a person."""
+    """Return, by endpoint, the name of the limit that an admin may set to zero for a user."""
     begun = dict.fromkeys(CHALLENGES, "challenges")
     own = [limit for limit in LIMITS if isinstance(limit.amount, OwnAmount)]
     return begun | {
@@ -350,7 +352,7 @@ def all_limits(app: Flask) -> tuple[Limit, ...]:
 
 
 def install(app: Flask, storage: str) -> None:
-    """Apply the limits before the views of an app."""
+    """Register the limits, which are applied before an app's views."""
     limiter.install(app, storage, all_limits(app), is_exempt)
     own_limits.install(app, lockable())
     app.after_request(give_back_guess)

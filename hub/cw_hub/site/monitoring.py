@@ -1,4 +1,4 @@
-"""Monitoring: metrics, the request log, and readiness of a process."""
+"""Monitoring: metrics, the request log, and the readiness check of a process."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ WORDS: Final = {
     "replica_up": "Whether the read replica answers this process.",
     "replica_lag_seconds": "Seconds by which the read replica lags, as of the last tick.",
 }
-"""Help texts of single figures."""
+"""Help texts of metrics with a single value."""
 
 OF_PROCESSES: Final = {
     "memory_bytes": "Peak memory of a process, in bytes.",
@@ -66,16 +66,16 @@ OF_PROCESSES: Final = {
     "disk_free_bytes": "Free bytes of the disk with the data folder of a process.",
     "disk_bytes": "Size in bytes of the disk with the data folder of a process.",
 }
-"""Help texts of the figures reported by processes; their processor time is a counter."""
+"""Help texts of the metrics reported by processes; their processor time is a counter."""
 
 
 def gauge(name: str, value: float) -> Metric:
-    """Return a single figure."""
+    """Return a metric with a single value."""
     return GaugeMetricFamily(f"cw_{name}", WORDS[name], value)
 
 
 def by_label(name: str, words: str, label: str, values: Mapping[Any, float]) -> Metric:
-    """Return a figure for each value of a label."""
+    """Return a metric with a value for each value of a label."""
     family = GaugeMetricFamily(f"cw_{name}", words, labels=[label])
     for value, number in values.items():
         family.add_metric([value], number)
@@ -83,7 +83,7 @@ def by_label(name: str, words: str, label: str, values: Mapping[Any, float]) -> 
 
 
 def of_present(present: Present) -> Iterator[Metric]:
-    """Yield the metrics that a few rows provide."""
+    """Yield the metrics that are cheap to query."""
     yield gauge("workers_live", present.workers)
     yield gauge("queue_depth", present.queued)
     yield gauge("queue_wait_seconds", present.waiting)
@@ -116,7 +116,7 @@ def of_processes(beats: Sequence[Beat]) -> Iterator[Metric]:
 def of_marks(ages: Mapping[str, float], *, copies: bool) -> Iterator[Metric]:
     """Yield the ages of recorded events; those that never occurred are infinitely old.
 
-    `copies` says whether back-ups should be copied elsewhere.
+    `copies` indicates whether backups should be copied elsewhere.
     """
     yield gauge("tick_age_seconds", ages.get(heartbeats.TICK, inf))
     yield gauge("backup_age_seconds", ages.get(heartbeats.BACKUP, inf))
@@ -145,7 +145,7 @@ def of_replica(answers: bool, behind: float) -> Iterator[Metric]:
 metrics_routes = Blueprint("metrics", __name__)
 
 FRESH: Final = 5.0
-"""Seconds for which cheap figures are cached, however often they are requested."""
+"""Seconds for which cheap metrics are cached, however often they are requested."""
 
 FRESH_TOTALS: Final = 60.0
 """Seconds for which counts over whole tables are cached."""
@@ -154,7 +154,7 @@ BUCKETS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 """Histogram buckets of response times in seconds; the alert is at 0.5."""
 
 NOWHERE: Final = "none"
-"""The route label of unknown addresses: strangers could invent any number of them."""
+"""The route label of unknown URLs: untrusted clients could invent any number of them."""
 
 FORWARDED: Final = ("X-Forwarded-For", "X-Forwarded-Host", "Forwarded", "X-Real-IP", "Via")
 """Headers added by proxies."""
@@ -163,10 +163,10 @@ log = logging.getLogger(__name__)
 
 
 class Rows(Collector):
-    """The figures from rows; none while the database is away."""
+    """Collects the metrics from the database; none while it is unavailable."""
 
     def __init__(self, resources: Resources, elapsed: Callable[[], float] = time.monotonic) -> None:
-        """Start without figures; `elapsed` returns seconds."""
+        """Start without metrics; `elapsed` returns seconds."""
         self._resources = resources
         self._reading = resources.database.reading
         self._copies = bool(resources.settings.backup_objects)
@@ -200,7 +200,7 @@ class Rows(Collector):
             yield from of_replica(*replica)
 
     def _behind(self) -> tuple[bool, float] | None:
-        """Return whether the read replica answers, and by how many seconds it lags.
+        """Return whether the read replica responds, and by how many seconds it lags.
 
         The lag is measured by the last tick recorded in both databases. None without a replica.
         """
@@ -234,7 +234,7 @@ class Metrics:
         )
 
     def note(self, route: str | None, status: int, seconds: float) -> None:
-        """Count an answered request."""
+        """Count a completed request."""
         self._requests.labels(route or NOWHERE, str(status)).inc()
         self._seconds.labels(route or NOWHERE).observe(seconds)
 
@@ -251,7 +251,7 @@ def of_app() -> Metrics:
 
 @metrics_routes.get("/metrics")
 def metrics() -> Response:
-    """Return the metrics to permitted clients; answer 404 to others."""
+    """Return the metrics to permitted clients; abort with 404 for others."""
     if not may_read(resources().settings, request.remote_addr or ""):
         abort(404)
     answer = Response(generate_latest(of_app().registry), content_type=CONTENT_TYPE_PLAIN_0_0_4)
@@ -262,8 +262,8 @@ def metrics() -> Response:
 def may_read(settings: HubSettings, address: str) -> bool:
     """Return whether a client is in a network that may read the metrics.
 
-    Behind an untrusted proxy every client would appear with the proxy's address, often this
-    machine's: such requests are refused.
+    Behind an untrusted proxy every client would appear with the proxy's IP address, often that of
+    this host, so such requests are refused.
     """
     through_stranger = "werkzeug.proxy_fix.orig" not in request.environ and any(
         name in request.headers for name in FORWARDED
@@ -282,10 +282,10 @@ def may_read(settings: HubSettings, address: str) -> bool:
 ready_routes = Blueprint("ready", __name__)
 
 PATIENCE: Final = 2.0
-"""Seconds within which all dependencies must answer."""
+"""Seconds within which all dependencies must respond."""
 
 READY_FRESH: Final = 1.0
-"""Seconds for which a result is reused: more frequent requests cost nothing more."""
+"""Seconds for which a result is reused, so that more frequent requests cost nothing more."""
 
 Questions: TypeAlias = Mapping[str, Callable[[], bool]]
 """Checks by name."""
@@ -298,16 +298,16 @@ def install_ready(app: Flask, resources: Resources) -> None:
 
 
 def once_a_second(names: Callable[[], list[str]]) -> Callable[[], list[str]]:
-    """Cache the result of a function for FRESH seconds."""
+    """Cache the result of a function for READY_FRESH seconds."""
     return cached(TTLCache(1, READY_FRESH), condition=Condition())(names)
 
 
 @ready_routes.get("/ready")
 def ready() -> Response:
-    """Report whether this process should get requests; `?full=1` lists all that is missing.
+    """Report whether this process should get requests; `?full=1` checks all its dependencies.
 
-    A dependency shared by all processes is no reason to send requests to none of them: there would
-    be no readable error pages and no files.
+    A dependency shared by all processes is no reason to withhold requests from all of them: there
+    would be no readable error pages and no files.
     """
     is_full = request.args.get("full") == "1"
     names: list[str] = current_app.extensions["absent" if is_full else "refusals"]()
@@ -336,7 +336,7 @@ def needed(resources: Resources) -> Questions:
 
 
 def refusals(questions: Questions) -> list[str]:
-    """Return the names of the checks that failed; no answer is not a failure."""
+    """Return the names of the checks that failed; a missing result is not a failure."""
     return [name for name, answer in answers_to(questions).items() if not answer]
 
 
@@ -347,7 +347,7 @@ def absent(questions: Questions) -> list[str]:
 
 
 def answers_to(questions: Questions) -> dict[str, bool]:
-    """Run all checks at once; return the results that arrive in time."""
+    """Run all checks concurrently; return the results that arrive in time."""
     answers: dict[str, bool] = {}
 
     def ask(name: str, does_answer: Callable[[], bool]) -> None:
@@ -368,13 +368,13 @@ def answers_to(questions: Questions) -> dict[str, bool]:
 HEADER: Final = "X-Request-Id"
 
 LONGEST: Final = 200
-"""Maximum length of an address in the log, in characters."""
+"""Maximum length of a path in the log, in characters."""
 
 access = logging.getLogger("cw.hub.access")
 
 
 def install_requests(app: Flask) -> None:
-    """Record all requests of an app, also those refused by the arena's own guards."""
+    """Log all requests of an app, including those refused by the arena's own guards."""
     app.before_request_funcs.setdefault(None, []).insert(0, begin)
     app.after_request(end)
     app.teardown_request(lambda _: logs.forget())
@@ -391,8 +391,8 @@ def begin() -> None:
 def end(response: Response) -> Response:
     """Count a request and log it: who, what, how it ended, and how long it took.
 
-    The line contains no query and no ticket of a link. The requester is logged as an address, and
-    as a user if the response depends on who it is.
+    The line contains no query string and no ticket of a link. The client is logged by its IP
+    address, and by its user if the response depends on who it is.
     """
     seconds = time.perf_counter() - g.began
     rule = request.url_rule

@@ -1,4 +1,4 @@
-"""A player's own data for download: rows as JSON, and pictures."""
+"""Exports a player's own data for download: rows as JSON, the avatar and uploads."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ from cw_hub.store.models import (
 from cw_hub.store.objects import ObjectStore
 
 AT_ONCE: Final = 500
-"""Rows in memory at a time."""
+"""Number of rows in memory at a time."""
 
 Rows: TypeAlias = Callable[[int], Executable]
 """Returns the statement for the rows about a user id; its columns contain no secrets."""
 
 
 class OwnFile(NamedTuple):
-    """An object that belongs to a player."""
+    """A stored object that belongs to a player."""
 
     name: str
     """The name in the zip."""
@@ -82,14 +82,14 @@ def limits(user_id: int) -> Executable:
 
 
 def places(user_id: int) -> Executable:
-    """Return when known browsers and networks last entered the account."""
+    """Return when the account was last entered from known browsers and networks."""
     return (
         select(KnownPlace.seen_at).where(KnownPlace.user_id == user_id).order_by(KnownPlace.seen_at)
     )
 
 
 def mails(user_id: int) -> Executable:
-    """Return the mails sent to the player, and when."""
+    """Return the emails sent to the player, and when."""
     columns = (Mail.kind, Mail.state, Mail.created_at, Mail.ended_at)
     return select(*columns).where(Mail.user_id == user_id).order_by(Mail.id)
 
@@ -175,7 +175,7 @@ def teams(user_id: int) -> Executable:
 
 
 def invitations(user_id: int) -> Executable:
-    """Return the host lists on which the player's address was."""
+    """Return the host lists that contain the player's email address."""
     columns = (Competition.slug, Guest.team, Guest.added_at)
     listed = select(*columns).join(Competition, Competition.id == Guest.competition_id)
     address = select(User.email).where(User.id == user_id).scalar_subquery()
@@ -208,11 +208,11 @@ ROWS: Final[Mapping[str, Rows]] = {
     "invitations": invitations,
     "operators": operators,
 }
-"""By file name; each file is a list of objects."""
+"""Statements by file name; each file is a list of objects."""
 
 
 def picture(session: Session, user_id: int) -> Iterator[OwnFile]:
-    """Yield the profile picture, if there is one."""
+    """Yield the avatar, if there is one."""
     digest = session.scalar(select(User.avatar).where(User.id == user_id))
     if digest:
         yield OwnFile("picture.webp", avatars.key_of(digest))

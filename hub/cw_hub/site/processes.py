@@ -1,4 +1,4 @@
-"""The processes of a site, and their jobs and ticks: the parts of all subjects together."""
+"""The processes of a site, with the jobs, ticks and daily chores of all its packages."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ from cw_hub.store.models import Competition, CompetitionState, Event
 
 
 def jobs_of(worker: Worker, formats: Sequence[Format] = FORMATS) -> Mapping[str, Job]:
-    """Return the job for each message."""
+    """Return the job that handles each message."""
     own = {name: job for format_ in formats for name, job in format_.jobs.items()}
     name, experiments = worker.name, worker.kinds.experiments
     check = partial(check_bot, hosting_of=hosting_by(formats), worker=name, experiments=experiments)
@@ -78,7 +78,7 @@ def jobs_of(worker: Worker, formats: Sequence[Format] = FORMATS) -> Mapping[str,
 def freeing(worker: Worker, run: Callable[..., bool]) -> Job:
     """Return a job that afterwards retries whatever waited for a program slot.
 
-    It does not after being refused itself: it would be retried at once, endlessly.
+    It does not do so after being refused itself: it would be retried immediately, endlessly.
     """
 
     def job(resources: Resources, *arguments: int | str) -> None:
@@ -93,7 +93,7 @@ def freeing(worker: Worker, run: Callable[..., bool]) -> Job:
 
 
 def chores_of(formats: Sequence[Format]) -> Chores:
-    """Return the daily deletions for a site with these formats."""
+    """Return the daily cleanup chores for a site with these formats."""
     own = {name: chore for format_ in formats for name, chore in format_.chores.items()}
     return {
         "replays": partial(replays.prune, kinds=kinds_of(formats)),
@@ -141,7 +141,7 @@ def store_maps(resources: Resources, game: str) -> None:
 
 
 ACTOR: Final = "timetable"
-"""The actor in the audit."""
+"""The actor's name in the audit log."""
 
 CAN_OCCUR: Final = or_(
     and_(Event.kind == START, Competition.state == "planned"),
@@ -152,7 +152,7 @@ CAN_OCCUR: Final = or_(
 def sweep(session: Session, clock: Clock, formats: Sequence[Format]) -> None:
     """Start and end competitions that are due. Idempotent, also when called concurrently.
 
-    A competition that cannot begin becomes a draft again, and its page says why. Formats with their
+    A competition that cannot start becomes a draft again, and its page says why. Formats with their
     own events handle these themselves.
     """
     names = [format_.name for format_ in formats if not format_.has_events]
@@ -233,7 +233,7 @@ COUNTED: Final = 20.0
 """Seconds between writes of the counts."""
 
 LOOKS: Final = 60.0
-"""Seconds between checks whether the daily upkeep and back-up are due."""
+"""Seconds between checks whether the daily upkeep and backup are due."""
 
 logger = logging.getLogger(__name__)
 
@@ -265,7 +265,7 @@ def new_worker(resources: Resources, slots: int, *, runs_programs: bool = True) 
 def begin_heartbeat(
     resources: Resources, *roles: Role, name: str = "", runs: Figures = NO_PROGRAMS
 ) -> None:
-    """Start the heartbeat of this process: its roles and programs; a worker has its own name."""
+    """Start this process's heartbeat with its roles and programs; a worker passes its name."""
     now = resources.clock()
     process = Process(name or worker_name(os.getpid(), now), __version__, roles, now, runs)
     repeat(resources, "heartbeat", lambda: process.beat(resources), heartbeats.EVERY)
@@ -278,7 +278,8 @@ def everything(resources: Resources, slots: int) -> Iterator[Worker]:
     Afterwards its matches are released, but the threads run until the process ends.
     """
     settings = resources.settings
-    # An embedded hub has no other worker: it takes every match, and says why one cannot be played.
+    # An embedded hub has no other worker: it takes every match, and reports why one cannot be
+    # played.
     runs_programs = settings.is_embedded or programs.can_run(settings)
     worker = new_worker(resources, slots, runs_programs=runs_programs)
     if resources.settings.is_embedded:
@@ -301,7 +302,7 @@ def everything(resources: Resources, slots: int) -> Iterator[Worker]:
 
 
 def of_programs(slots: int, kinds: Sequence[str]) -> Figures:
-    """Return a process's report on programs: how many at once, and beside which matches."""
+    """Return what a process reports about programs: slots, kinds of matches, and languages."""
     return Figures(program_slots=slots, program_kinds=tuple(kinds), languages=programs.installed())
 
 
@@ -311,7 +312,7 @@ def queues_of(kinds: Sequence[str], worker: Worker) -> tuple[str, ...]:
 
 
 def begin_alone(resources: Resources) -> None:
-    """Queue the unfinished work of the previous process: nobody else can be doing it."""
+    """Requeue the unfinished work of the previous process: no other process can be doing it."""
     with resources.database.writing() as session:
         results.reap_all(session, resources.clock)
         results.requeue(session)
@@ -322,7 +323,7 @@ def begin_alone(resources: Resources) -> None:
 
 
 def schedule(resources: Resources) -> None:
-    """Tick and run jobs until the process is told to stop."""
+    """Tick and run jobs until the process is signalled to stop."""
     with resources.database.writing() as session:
         planning.forget_messages(session)
         workshop_tasks.forget_messages(session)
@@ -343,7 +344,7 @@ def do_jobs(taker: JobTaker, name: str) -> None:
 
 
 def look_after(resources: Resources, taker: JobTaker) -> None:
-    """Run the periodic tasks in threads, until told to stop."""
+    """Run the periodic tasks in threads, until signalled to stop."""
     ticker, daily = Ticker(steps_of(FORMATS)), Daily(chores_of(FORMATS))
     repeat(resources, "ticks", lambda: ticker.tick(resources), resources.settings.tick)
     repeat(resources, "mails", lambda: mail_delivery.send_due(resources), mail_delivery.EVERY)
@@ -357,13 +358,13 @@ def look_after(resources: Resources, taker: JobTaker) -> None:
 def work(
     resources: Resources, slots: int, kinds: Sequence[str], *, runs_programs: bool = False
 ) -> None:
-    """Play matches of these kinds until the process is told to stop; then release them.
+    """Play matches of these kinds until the process is signalled to stop; then release them.
 
-    With `runs_programs` also those with uploaded programs.
+    `runs_programs` adds matches with uploaded programs.
     """
     if runs_programs:
         report_limits(resources.settings)
-        # Another worker may have what this one lacks.
+        # Another worker may be able to run programs if this one cannot.
         runs_programs = programs.can_run(resources.settings)
     worker = new_worker(resources, slots, runs_programs=runs_programs)
     queues = queues_of(kinds, worker)
@@ -371,15 +372,15 @@ def work(
     threads.last_words = lambda: give_back(resources, worker)
 
     def begin(**_: object) -> None:
-        # Only now: threads started earlier would not survive in the child processes that play.
+        # Not earlier: threads started before would not survive in the child processes that play.
         repeat(resources, "signs of life", lambda: see(resources, worker), heartbeats.EVERY)
         runs = of_programs(slots, kinds) if runs_programs else NO_PROGRAMS
         begin_heartbeat(resources, "worker", name=worker.name, runs=runs)
         repeat(resources, "counts", lambda: taker.counts.write(resources.database), COUNTED)
 
     worker_ready.connect(begin, weak=False)
-    # Celery sends this signal at once, and would then wait for the matches: machines that are taken
-    # away grant only seconds (decisions 0008).
+    # Celery sends this signal immediately, and would then wait for the matches, but hosts that are
+    # reclaimed grant only seconds (decisions 0008).
     worker_shutting_down.connect(lambda **_: threads.leave(0), weak=False)
     name = f"matches@{worker.name}"
     taker.work(name, queues, slots)
@@ -405,7 +406,7 @@ def see(resources: Resources, worker: Worker) -> None:
 
 
 def repeat(resources: Resources, name: str, do: Callable[[], object], seconds: float) -> Thread:
-    """Run a function periodically in a thread; failures are logged and retried the next time."""
+    """Run a function periodically in a thread; log failures and retry the next time."""
     stopping = resources.threads.stopping
 
     def run() -> None:

@@ -1,4 +1,4 @@
-"""The profile of a user, and the card that opens at a name, with the parts of the formats."""
+"""A user's profile, and the card that opens at a username, with the formats' sections."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ routes = Blueprint("profile", __name__)
 
 @routes.get("/user/<username>")
 def page(username: str) -> ResponseReturnValue:
-    """Show a user to everybody."""
+    """Show a user's public profile."""
     profile = find(username)
     if profile.username != username:
         return redirect(url_for("profile.page", username=profile.username))
@@ -53,18 +53,18 @@ def card(username: str) -> ResponseReturnValue:
 
 
 def cards() -> list[ProfileCard]:
-    """Return the formats' parts of a profile."""
+    """Return the sections that the formats contribute to a profile."""
     return [format_.profile for format_ in site_formats() if format_.profile is not None]
 
 
 def lines(profile: accounts_service.Profile) -> list[tuple[str, str]]:
-    """Return the figures of a profile, with their names."""
+    """Return the statistics of a profile, with their names."""
     with one_reading() as reading:
         return [card.line(reading, profile.user_id) for card in cards() if card.line is not None]
 
 
 def settings_cards(user_id: int) -> Markup:
-    """Return the formats' parts of a player's Settings page."""
+    """Return the sections that the formats contribute to a player's Settings page."""
     with one_reading() as reading:
         parts = [card.settings(reading, user_id) for card in cards() if card.settings is not None]
     return Markup().join(parts)
@@ -75,7 +75,7 @@ def settings_cards(user_id: int) -> Markup:
 def own_data_zip() -> ResponseReturnValue:
     """Send players all data stored about them."""
     hub, user = resources(), player()
-    # The server closes it after sending it.
+    # The server closes the file after sending it.
     file = cast(Any, SpooledTemporaryFile(IN_MEMORY))  # noqa: SIM115
     with one_reading() as reading:
         own_data.write_zip(reading, hub.objects, user.user_id, file)
@@ -87,7 +87,7 @@ def own_data_zip() -> ResponseReturnValue:
 
 
 IN_MEMORY: Final = 1 << 20
-"""Size in bytes above which a zip is moved to a file."""
+"""Size in bytes above which a zip is moved from memory to a file."""
 
 NO_SUCH_USER: Final = "There is no such user."
 
@@ -96,7 +96,7 @@ FOR_EVER: Final = "public, max-age=31536000, immutable"
 
 
 def find(username: str) -> accounts_service.Profile:
-    """Return a profile by name, ignoring case; answer 404 if there is none."""
+    """Return a profile by name, ignoring case; abort with 404 if there is none."""
     user = actor().user
     with one_reading() as reading:
         profile = accounts_service.find_profile(reading, username, user.user_id if user else None)
@@ -130,7 +130,7 @@ def unfriend(username: str) -> ResponseReturnValue:
 
 @routes.get("/avatar/<digest>.webp")
 def picture(digest: str) -> ResponseReturnValue:
-    """Return a picture; its content never changes under its name."""
+    """Return an avatar; the content behind its URL never changes."""
     is_digest = re.fullmatch("[0-9a-f]{64}", digest)
     data = resources().objects.get(avatars.key_of(digest)) if is_digest else None
     if data is None:

@@ -1,4 +1,4 @@
-"""Restoring a site from a back-up, and the drill that tests it."""
+"""Restores a site from a backup, and runs the drill that tests one."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from cw_hub.store.objects import ObjectStore
 from cw_hub.store.sealing import Sealer
 
 TOLERANCE: Final = 0.001
-"""Tolerance for ratings: exp may differ in the last bits on another machine."""
+"""Tolerance for ratings: exp may differ in the last bits on another host."""
 
 MOST_DIFFERENCES: Final = 100
 """Maximum number of differences reported."""
 
 SAMPLE: Final = 100
-"""Replays checked by a drill, spread over all."""
+"""Number of replays checked by a drill, spread over all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,23 +44,23 @@ class Recovery:
 
     header: backups.Header
     objects: int
-    """How many were copied."""
+    """The number of objects copied."""
     deleted: int
-    """How many accounts were deleted again, because they were deleted after the back-up."""
+    """The number of accounts deleted again, because they were deleted after the backup."""
     differences: list[str]
-    """Ratings that differ from what the matches give."""
+    """Stored ratings that differ from those computed from the matches."""
 
 
 def restore(settings: HubSettings, database: Database, named: str, objects: bool) -> Recovery:
-    """Fill an empty database from a back-up, given by its address, its store or its file.
+    """Fill an empty database from a backup, given by its location, its store or its file.
 
     With `objects`, also copy from its store what the site's own store lacks. Raises UsageError if
-    the back-up is unreadable or damaged, or the database is not empty; it then stays as it was.
+    the backup is unreadable or damaged, or the database is not empty; it then stays unchanged.
     """
     source = backups.find(named, settings.store)
     if objects and isinstance(source, Path):
         raise UsageError("a file has no objects beside it: give the store of the back-up")
-    # Read before anything is written: no deletion may be missed because a store is away.
+    # Read before anything is written: no deletion may be missed because a store is unavailable.
     deletions = administration.noted(stores_of(source, settings))
     header = fill(database, source, settings)
     count = copy_back(source, settings) if objects and isinstance(source, Stored) else 0
@@ -70,20 +70,20 @@ def restore(settings: HubSettings, database: Database, named: str, objects: bool
 
 
 def stores_of(source: Stored | Path, settings: HubSettings) -> list[ObjectStore]:
-    """Return the stores that may record deletions after a back-up."""
+    """Return the stores that may have recorded deletions after a backup."""
     own = ObjectStore(settings.store)
     return [own, backups.store_at(source.place)] if isinstance(source, Stored) else [own]
 
 
 def fill(database: Database, source: Stored | Path, settings: HubSettings) -> backups.Header:
-    """Fill an empty database."""
+    """Fill an empty database from a backup; return the backup's header."""
     with backups.opened(source, lambda: sealer_of(settings)) as file:
         at = source.at if isinstance(source, Stored) else None
         return backups.restore(database, file, begin_anew, at)
 
 
 def sealer_of(settings: HubSettings) -> Sealer:
-    """Return the sealer for an encrypted back-up; raise UsageError without a key."""
+    """Return the sealer for an encrypted backup; raise UsageError without a key."""
     try:
         return keys.sealer_of(settings)
     except (OSError, ValueError):
@@ -100,13 +100,13 @@ def begin_anew(session: Session) -> None:
 
 
 def copy_back(source: Stored, settings: HubSettings) -> int:
-    """Copy objects from the store of a back-up to the site's; return how many were missing."""
+    """Copy objects from a backup's store to the site's; return how many were missing."""
     there, here = backups.store_at(source.place), ObjectStore(settings.store)
     return sum(there.copy_missing(prefix, here) for prefix in COPIED)
 
 
 def differences(database: Database) -> list[str]:
-    """Return the first differences between ratings and what the matches give."""
+    """Return the first differences between stored ratings and those computed from matches."""
     proofs = [format_.verify for format_ in FORMATS if format_.verify is not None]
     with database.reading() as session:
         wrong = chain.from_iterable(verify(session, TOLERANCE) for verify in proofs)
@@ -117,9 +117,9 @@ def differences(database: Database) -> list[str]:
 
 
 def drill(settings: HubSettings, named: str = "", clock: Clock = utc_now) -> Iterator[Finding]:
-    """Restore a back-up into a temporary file, and yield a finding about each part.
+    """Restore a backup into a temporary file, and yield a finding about each part.
 
-    Without a name it takes the newest back-up of CW_BACKUP_OBJECTS, or of the site's own store.
+    Without a name it takes the newest backup of CW_BACKUP_OBJECTS, or of the site's own store.
     Raises UsageError if it cannot be read, and StoreAway if its store cannot be reached.
     """
     source = backups.find(named or settings.backup_objects or settings.store, settings.store)
@@ -136,7 +136,7 @@ def drill(settings: HubSettings, named: str = "", clock: Clock = utc_now) -> Ite
 
 
 def about(source: Stored | Path, clock: Clock) -> str:
-    """Return the name and the age of a back-up."""
+    """Return the name and age of a backup."""
     if isinstance(source, Path):
         return str(source)
     hours = (clock() - source.at).total_seconds() / 3600
@@ -153,7 +153,7 @@ def look_at_rows(database: Database, source: Stored | Path, settings: HubSetting
 
 
 def look_at_secrets(database: Database, settings: HubSettings) -> Finding:
-    """Decrypt the secrets of bots with the keys at hand."""
+    """Decrypt the bots' secrets with the available keys."""
     with database.reading() as session:
         result = keys.try_all(session, sealer_of(settings))
     lost = result.missing.total() + len(result.broken)
@@ -164,7 +164,7 @@ def look_at_secrets(database: Database, settings: HubSettings) -> Finding:
 
 
 def look_at_objects(database: Database, source: Stored) -> Finding:
-    """Check that some replays are in the store of the back-up."""
+    """Check that some replays are in the backup's store."""
     store = backups.store_at(source.place)
     with database.reading() as session:
         sampled = sample(session)

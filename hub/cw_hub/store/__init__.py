@@ -1,1 +1,1 @@
-"""Storage of the hub: tables, objects, and the encrypted secrets in both."""
+"""Storage of the hub: database tables, object storage, and the encryption of secrets."""

@@ -23,20 +23,20 @@ from sqlalchemy.pool import PoolProxiedConnection, QueuePool
 from cw_hub.store.models import Base
 
 FOR_PAGES: Final = 5.0
-"""Seconds for a statement of a page, as somebody waits for it."""
+"""Timeout of a page's statement in seconds, as a user waits for it."""
 
 FOR_JOBS: Final = 60.0
-"""Seconds for any other statement."""
+"""Timeout of any other statement in seconds."""
 
 PAUSE: Final = 2.0
-"""Seconds between attempts to reach a database that hangs."""
+"""Seconds between attempts to reach a database that does not respond."""
 
 TRYING: Final = 2
 """Timeout of such an attempt, in seconds; the request may have waited for a thread already."""
 
 STATEMENT: Final = 0.9
 LOCK: Final = 0.8
-"""When a working server gives up by itself, as shares of our timeout."""
+"""Fractions of our timeout after which a working server itself ends a statement or lock wait."""
 
 SET_LIMITS: Final = (
     "SELECT set_config('statement_timeout', %s, true), set_config('lock_timeout', %s, true)"
@@ -49,7 +49,7 @@ _patience: ContextVar[float | None] = ContextVar("patience", default=FOR_JOBS)
 
 @contextmanager
 def waiting(seconds: float | None) -> Iterator[None]:
-    """Limit each statement in the block to the given seconds, or not at all if None."""
+    """Limit each statement in the block to this many seconds; None means no limit."""
     token = _patience.set(seconds)
     try:
         yield
@@ -61,23 +61,23 @@ class Outage:
     """Remembers that a database hangs, so that only one thread at a time waits for it."""
 
     def __init__(self, elapsed: Callable[[], float] = time.monotonic) -> None:
-        """Start with a database that answers; `elapsed` returns seconds."""
+        """Assume that the database responds; `elapsed` returns seconds."""
         self._elapsed = elapsed
         self._lock = Lock()
         self._until: float | None = None
 
     def begin(self) -> None:
-        """Record that the database did not answer in time."""
+        """Record that the database did not respond in time."""
         with self._lock:
             self._until = self._elapsed() + PAUSE
 
     def end(self) -> None:
-        """Record that the database has answered."""
+        """Record that the database has responded."""
         self._until = None
 
     @property
     def is_on(self) -> bool:
-        """Whether the database hangs, as far as we know."""
+        """Whether the database hangs, as far as is known."""
         return self._until is not None
 
     def refuse(self) -> None:
@@ -91,14 +91,14 @@ class Outage:
 
 
 class PatientConnection(psycopg.Connection[Any]):
-    """A connection that is closed if its server does not answer in time."""
+    """A connection that is closed if its server does not respond in time."""
 
     outage: Outage | None = None
 
     def wait(self, gen: Generator[Any, Any, T], *rest: Any, **more: Any) -> T:
         """Return the result of an exchange with the server; raise OperationalError on timeout.
 
-        Each exchange has the full time.
+        Each exchange has the full timeout.
         """
         answer = super().wait(self._in_time(gen), *rest, **more)
         if self.outage is not None:
@@ -129,12 +129,12 @@ class PatientConnection(psycopg.Connection[Any]):
 
 
 class PatientPool(QueuePool):
-    """A pool that lends no connection while the server hangs."""
+    """A pool that hands out no connection while the server hangs."""
 
     outage: Outage
 
     def connect(self) -> PoolProxiedConnection:
-        """Lend a connection; raise OperationalError if the server hangs or none is free."""
+        """Check out a connection; raise OperationalError if the server hangs or none is free."""
         self.outage.refuse()
         try:
             return super().connect()
@@ -149,7 +149,7 @@ class PatientPool(QueuePool):
 
 
 def be_patient(engine: Engine) -> None:
-    """Apply the timeouts of the current thread to the connections of an engine."""
+    """Apply the current thread's timeouts to the connections of an engine."""
     outage = Outage()
     engine.pool.outage = outage  # type: ignore[attr-defined]
 
@@ -171,7 +171,7 @@ def be_patient(engine: Engine) -> None:
 def limit_transaction(connection: Any) -> None:
     """Set the server's statement and lock timeouts for a transaction.
 
-    For this transaction only: a pooler lends the connection to somebody else afterwards.
+    They apply to this transaction only: a pooler gives the connection to another client afterwards.
     """
     seconds = _patience.get()
     limits = [str(int((seconds or 0) * part * 1000)) for part in (STATEMENT, LOCK)]
@@ -180,19 +180,19 @@ def limit_transaction(connection: Any) -> None:
 
 
 BUSY: Final = 10_000
-"""Milliseconds that a writer of SQLite waits for another writer."""
+"""Milliseconds that an SQLite writer waits for another writer."""
 
 CONNECTING: Final = 5
 """Seconds to wait for a connection, from the server or from the pool."""
 
 MOST_CONNECTIONS: Final = 60
-"""Connections to a server beyond the few that stay open."""
+"""Maximum number of connections to a server beyond the few that stay open."""
 
 LOST_SERVER: Final = 15
-"""Seconds of silence after which a server's machine counts as gone."""
+"""Seconds of silence after which a server's host counts as lost."""
 
 WRITES: Final = "cw_writes"
-"""The option of connections whose transactions write."""
+"""Name of the execution option that marks connections whose transactions write."""
 
 Reading: TypeAlias = Session
 """A session that changes nothing."""
@@ -208,26 +208,26 @@ class Database:
     """A database with all tables, shared by all threads of a process."""
 
     def __init__(self, url: str, patience: int | None = None) -> None:
-        """Connect lazily.
+        """Set up the engine; connections are opened lazily.
 
-        `patience` is for a database that can be done without: the seconds after which an
-        unreachable server is given up.
+        `patience` is for a database that is not essential: the seconds after which an unreachable
+        server is given up.
         """
         self.engine = open_engine(url, patience)
         self.writes = 0
-        """Transactions written by this process; pages are rebuilt after each."""
+        """Number of transactions written by this process; cached pages are outdated after each."""
         self._writing = Lock()
         self._reader = sessionmaker(self.engine, expire_on_commit=False)
         self._writer = sessionmaker(self.writing_engine, expire_on_commit=False)
 
     @property
     def writing_engine(self) -> Engine:
-        """The engine for writing; its transactions exclude other writers only if they must."""
+        """The engine for writing; its transactions exclude other writers only if necessary."""
         return self.engine.execution_options(**{WRITES: True})
 
     @property
     def is_sqlite(self) -> bool:
-        """Whether it is an SQLite file."""
+        """Whether the database is an SQLite file."""
         return self.engine.dialect.name == "sqlite"
 
     @contextmanager
@@ -249,8 +249,8 @@ class Database:
         """Serialise the writing threads of this process if the database is a file.
 
         A writer that waits for SQLite polls only now and then, and finds it locked more often the
-        more writers there are; a lock is handed over at once. After SQLite's own timeout a writer
-        goes on without the lock, and SQLite reports the error.
+        more writers there are; a lock is handed over immediately. After SQLite's own timeout a
+        writer continues without the lock, and SQLite reports the error.
         """
         mine = self.is_sqlite and self._writing.acquire(timeout=BUSY / 1000)
         try:
@@ -261,14 +261,14 @@ class Database:
 
     @contextmanager
     def snapshot(self) -> Iterator[Connection]:
-        """Yield a connection that reads one snapshot, however long that takes."""
+        """Yield a connection that reads one snapshot, without a timeout."""
         # SQLite transactions are snapshots already.
         level = {} if self.is_sqlite else {"isolation_level": "REPEATABLE READ"}
         with waiting(None), self.engine.connect() as connection:
             yield connection.execution_options(**level)
 
     def now(self) -> datetime | None:
-        """Return the current time by the database's clock, or None for a file, which has none."""
+        """Return the time of the database server's clock, or None for a file, which has none."""
         if self.is_sqlite:
             return None
         with self.engine.connect() as connection:
@@ -288,14 +288,14 @@ def open_engine(url: str, patience: int | None = None) -> Engine:
         event.listen(engine, "connect", prepare_sqlite)
         event.listen(engine, "begin", begin_sqlite)
         return engine
-    # A transaction pooler does not keep prepared statements.
+    # A transaction pooler does not preserve prepared statements.
     engine = create_engine(
         address.set(drivername="postgresql+psycopg"),
         poolclass=PatientPool,
         pool_timeout=CONNECTING,
         # One connection per thread of the process, so that busy threads never block a page.
         max_overflow=MOST_CONNECTIONS,
-        # Detects connections cut by a restart of the server before a request uses them.
+        # Detects connections lost in a server restart before a request uses them.
         pool_pre_ping=True,
         hide_parameters=True,
         connect_args={"prepare_threshold": None, **limits_of(patience)},
@@ -305,10 +305,10 @@ def open_engine(url: str, patience: int | None = None) -> Engine:
 
 
 def limits_of(patience: int | None) -> dict[str, int]:
-    """Return the timeouts of a connection: to connect, and until a silent machine is given up.
+    """Return a connection's timeouts: to connect, and until an unresponsive host is given up.
 
     tcp_user_timeout, in milliseconds, covers data that is sent but not acknowledged; keepalives
-    cover waiting for an answer.
+    cover waiting for a response.
     """
     gone = LOST_SERVER if patience is None else patience
     return {
@@ -321,8 +321,8 @@ def limits_of(patience: int | None) -> dict[str, int]:
 
 
 def prepare_sqlite(connection: Any, _record: Any) -> None:
-    """Allow readers beside one writer, and enforce foreign keys."""
-    # The driver would begin transactions itself, and too late.
+    """Allow readers concurrently with one writer, and enforce foreign keys."""
+    # The driver would start transactions itself, and too late.
     connection.isolation_level = None
     for pragma in (f"busy_timeout = {BUSY}", "synchronous = NORMAL", "foreign_keys = ON"):
         connection.execute(f"PRAGMA {pragma}")
@@ -333,7 +333,7 @@ def keep_a_log(connection: Any) -> None:
     """Switch a file to a write-ahead log; concurrent callers on a new file all wait.
 
     Of two connections that hold the same read lock, SQLite refuses one without its usual timeout,
-    as they would wait for each other for ever.
+    as they would wait for each other forever.
     """
     until = monotonic() + BUSY / 1000
     while True:
@@ -347,7 +347,7 @@ def keep_a_log(connection: Any) -> None:
 
 
 def begin_sqlite(connection: Connection) -> None:
-    """Begin a transaction; a writer locks at once, as a reader could not upgrade its lock later."""
+    """Start a transaction; writers lock immediately, as a read lock could not be upgraded later."""
     writes = connection.get_execution_options().get(WRITES)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
@@ -358,7 +358,7 @@ def reason(error: DBAPIError) -> str:
 
 
 def is_away(error: DBAPIError) -> bool:
-    """Return whether an error means that the database is unreachable, not that we are wrong."""
+    """Return whether an error means that the database is unreachable, rather than a bug of ours."""
     return isinstance(error, AWAY) or error.connection_invalidated
 
 
@@ -366,17 +366,17 @@ Rows: TypeAlias = Sequence[Mapping[str, Any]]
 Insert: TypeAlias = sqlite.Insert | postgresql.Insert
 
 AT_ONCE: Final = 1000
-"""Rows per statement: both databases bind some ten thousand values."""
+"""Rows per statement: both databases accept some ten thousand bound values."""
 
 
 def inserts(session: Session, table: type[Base], rows: Rows) -> Iterator[Insert]:
-    """Yield insert statements to which the caller adds a rule for existing rows."""
+    """Yield insert statements to which the caller adds a conflict rule for existing rows."""
     for at in range(0, len(rows), AT_ONCE):
         yield insert_into(session, table).values(rows[at : at + AT_ONCE])
 
 
 def insert_into(session: Session, table: type[Base]) -> Insert:
-    """Return the dialect's own insert."""
+    """Return the insert construct of the session's dialect."""
     is_sqlite = session.get_bind().dialect.name == "sqlite"
     rows: Any = table.__table__
     return (sqlite.insert if is_sqlite else postgresql.insert)(rows)
@@ -389,16 +389,16 @@ def insert_missing(session: Session, table: type[Base], rows: Rows) -> None:
 
 
 def insert_or_add(session: Session, table: type[Base], rows: Rows, counted: Sequence[str]) -> None:
-    """Insert rows; add the counts to existing ones."""
+    """Insert rows; for existing ones, add the values of the counted columns."""
     keys = [column.name for column in table.__table__.primary_key]
-    # One statement for all rows, so that it stays cached: it is executed very often.
+    # A single statement for all rows, so that it stays cached: it is executed very often.
     new = insert_into(session, table)
     more = {name: getattr(table, name) + getattr(new.excluded, name) for name in counted}
     session.execute(new.on_conflict_do_update(index_elements=keys, set_=more), rows)
 
 
 def insert_or_set(session: Session, table: type[Base], rows: Rows, columns: Sequence[str]) -> None:
-    """Insert rows; set the given columns of existing ones."""
+    """Insert rows; for existing ones, overwrite the given columns."""
     keys = [column.name for column in table.__table__.primary_key]
     new = insert_into(session, table)
     values = {name: getattr(new.excluded, name) for name in columns}

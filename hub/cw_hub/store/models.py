@@ -1,4 +1,7 @@
-"""All tables of the hub. Times are UTC; columns of `Mapped[X | None]` are nullable."""
+"""The ORM models of all tables of the hub.
+
+Times are UTC; columns of `Mapped[X | None]` are nullable.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from cw_hub.context import LONGEST_ID, present_id
 
 Json: TypeAlias = Any
-"""A JSON value; its shape depends on the column."""
+"""A JSON value whose structure depends on the column."""
 
 
 class Moment(TypeDecorator[datetime]):
@@ -116,7 +119,7 @@ class Base(DeclarativeBase):
 
 
 def one_of(column: str, choices: Any) -> CheckConstraint:
-    """Return the constraint that a column has one of the values of a `Literal`."""
+    """Return a check constraint that a column has one of the values of a `Literal`."""
     values = ", ".join(f"'{value}'" for value in get_args(choices))
     return CheckConstraint(f"{column} IN ({values})", name=column)
 
@@ -151,16 +154,16 @@ class User(Base):
     avatar: Mapped[Str64 | None]
     """The SHA-256 of the avatar."""
     bot_mails: Mapped[bool] = mapped_column(default=True, server_default=true())
-    """Whether to mail the user when a bot of theirs cannot be reached."""
+    """Whether to email the user when one of their bots cannot be reached."""
     host_mails: Mapped[bool] = mapped_column(default=True, server_default=true())
-    """Whether to mail the user announcements of their tournaments' hosts."""
+    """Whether to email the user announcements by the hosts of their tournaments."""
     locked_at: Mapped[datetime | None]
     created_at: Mapped[datetime]
     deleted_at: Mapped[datetime | None]
 
 
 class Friend(Base):
-    """One user added another as a friend; not mutual."""
+    """A user's friend; the relation is not mutual."""
 
     __tablename__ = "friends"
 
@@ -170,14 +173,14 @@ class Friend(Base):
 
 
 class PersonalLimit(Base):
-    """A limit that differs for one person."""
+    """A personal limit that overrides the default for one user."""
 
     __tablename__ = "personal_limits"
 
     user_id: Mapped[UserId] = mapped_column(primary_key=True)
     name: Mapped[Str32] = mapped_column(primary_key=True)
     most: Mapped[int]
-    """0 forbids it altogether."""
+    """The maximum; 0 forbids the activity altogether."""
 
 
 class KnownPlace(Base):
@@ -191,18 +194,18 @@ class KnownPlace(Base):
 
 
 class MailCount(Base):
-    """Mails to one address within a day; the address is stored as a digest only we can compute."""
+    """Emails to one recipient within a day; the email address is stored as a keyed digest."""
 
     __tablename__ = "mail_counts"
 
     address: Mapped[Str64] = mapped_column(primary_key=True)
     sent: Mapped[Json] = mapped_column(JSON, default=list)
-    """Pairs of a mail's kind and its time as ISO 8601."""
+    """Pairs of an email's kind and the time it was sent, as ISO 8601."""
     last_at: Mapped[datetime] = mapped_column(index=True)
 
 
 class Mail(Base):
-    """A mail, queued or sent; its address and link are looked up when it is sent."""
+    """A queued or sent email; its recipient and link are looked up when it is sent."""
 
     __tablename__ = "mails"
     __table_args__ = (
@@ -213,24 +216,25 @@ class Mail(Base):
 
     id: Mapped[int] = mapped_column(BIG_KEY, primary_key=True)
     message_id: Mapped[Str80] = mapped_column(unique=True)
-    """Constant across attempts, so that a server can detect duplicates. The link is derived from
-    it.
+    """The Message-ID, constant across attempts, so that servers can detect duplicates.
+
+    The link is derived from it.
     """
     kind: Mapped[Str16]
     user_id: Mapped[UserId] = mapped_column(index=True)
     bot_id: Mapped[BotId | None]
-    """The bot that the mail is about."""
+    """The bot that the email is about."""
     email: Mapped[Str254 | None]
-    """The recipient, if not the address of the account; erased when the mail is sent."""
+    """The recipient, if not the account's own email address; erased when the email is sent."""
     news_key: Mapped[Str40 | None]
-    """The news it contains: nobody gets the same news twice."""
+    """The key of the news it contains: no user gets the same news twice."""
     words: Mapped[Json | None] = mapped_column(JSON(none_as_null=True))
-    """Subject and paragraphs, if it is news for many; erased when the mail is sent."""
+    """Subject and paragraphs, if it is news for many users; erased when the email is sent."""
     state: Mapped[MailState] = mapped_column(String(16), default="waiting")
     attempt: Mapped[int] = mapped_column(default=0)
     """Number of attempts to send it."""
     due_at: Mapped[datetime]
-    """When it may be sent; while it is being sent, when that sender counts as gone."""
+    """When it may be sent; while it is being sent, when the sender's lease expires."""
     reason: Mapped[Str80] = mapped_column(default="")
     """Why the last attempt failed."""
     created_at: Mapped[datetime]
@@ -238,7 +242,7 @@ class Mail(Base):
 
 
 class Ticket(Base):
-    """A random token that was handed out, stored as its SHA-256. A used one is deleted."""
+    """A random token that was issued, stored as its SHA-256. A used one is deleted."""
 
     __tablename__ = "tickets"
 
@@ -250,10 +254,10 @@ class Ticket(Base):
     parent: Mapped[str | None] = mapped_column(
         String(64), ForeignKey("tickets.digest", ondelete="CASCADE"), index=True
     )
-    """The ticket that this session was created from, and ends with."""
+    """The ticket that this session was created from, and with which it ends."""
     label: Mapped[Str40 | None]
     email: Mapped[Str254 | None]
-    """The address that a link proves, which then becomes the user's."""
+    """The email address that a link proves, which then becomes the user's."""
     scopes: Mapped[Json | None] = mapped_column(JSON(none_as_null=True))
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime] = mapped_column(index=True)
@@ -275,7 +279,7 @@ ProgramUse: TypeAlias = Literal["match", "test"]
 
 
 class Bot(Base):
-    """A named program that plays one game; it belongs to a user or a team."""
+    """A named program that plays one game and belongs to a user or a team."""
 
     __tablename__ = "bots"
     __table_args__ = (
@@ -295,7 +299,7 @@ class Bot(Base):
 
     id: Mapped[int] = mapped_column(primary_key=True)
     bot_id: Mapped[Str10] = mapped_column(unique=True)
-    """`b_` and 8 hexadecimal digits: its public id."""
+    """The public id: `b_` and 8 hexadecimal digits."""
     game: Mapped[Str32]
     user_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"), index=True)
     team_id: Mapped[int | None] = mapped_column(ForeignKey("teams.id"), unique=True)
@@ -304,21 +308,21 @@ class Bot(Base):
     """The case-folded name."""
     kind: Mapped[BotKind] = mapped_column(String(16))
     endpoint: Mapped[Str500]
-    """The URL of a `url`, the strategy of a `builtin`; "" for a program."""
+    """The URL of a `url` bot, the strategy of a `builtin`, or "" for a program."""
     description: Mapped[Str500] = mapped_column(default="")
     settings: Mapped[Json] = mapped_column(JSON, default=dict)
     secret: Mapped[bytes | None]
-    """Sealed; see sealing.py."""
+    """The sealed secret; see sealing.py."""
     key_id: Mapped[Str16 | None]
     secret_version: Mapped[int] = mapped_column(default=0)
     status: Mapped[BotStatus] = mapped_column(String(16), default="PENDING")
     reason: Mapped[Str500] = mapped_column(default="")
     check_due_at: Mapped[datetime | None]
-    """Null: no sweep checks it."""
+    """When the next health check is due; null if no sweep checks the bot."""
     checked_at: Mapped[datetime | None]
     healthy_at: Mapped[datetime | None]
     failures: Mapped[int] = mapped_column(default=0)
-    """Consecutive failures."""
+    """Number of consecutive failures."""
     failures_total: Mapped[int] = mapped_column(default=0)
     protocol_ok: Mapped[bool] = mapped_column(default=False)
     checks: Mapped[Json] = mapped_column(JSON, default=list)
@@ -341,26 +345,26 @@ class BotVersion(Base):
     sha256: Mapped[Str64]
     size: Mapped[Big]
     language: Mapped[Str16] = mapped_column(default="", server_default=text("''"))
-    """As kits name it; "" if unknown."""
+    """The language, by the name that kits use; "" if unknown."""
     note: Mapped[Str120] = mapped_column(default="", server_default=text("''"))
-    """One line by its author."""
+    """A one-line note by its author."""
     state: Mapped[VersionState] = mapped_column(String(16))
     log: Mapped[Long] = mapped_column(default="")
-    """The names of its files."""
+    """The names of the files in its log."""
     checks: Mapped[Json | None] = mapped_column(JSON(none_as_null=True))
     """The steps of its check; null until checked."""
     created_at: Mapped[datetime]
 
 
 class BotActivation(Base):
-    """An activation: a version of a bot became the one that plays."""
+    """An activation of a version, which from then on is the one that the bot plays with."""
 
     __tablename__ = "bot_activations"
 
     id: Mapped[int] = mapped_column(primary_key=True)
     bot_id: Mapped[BotId] = mapped_column(index=True)
     number: Mapped[int]
-    """The number of the version."""
+    """The activated version's number."""
     at: Mapped[datetime]
 
 
@@ -374,7 +378,7 @@ class ProgramCheck(Base):
 
     bot_id: Mapped[BotId] = mapped_column(primary_key=True)
     worker: Mapped[str | None] = mapped_column(String(80))
-    """Null while it waits."""
+    """Null while the check waits."""
     sent_at: Mapped[datetime | None]
     """When its last message was sent; null if it must be sent again."""
 
@@ -382,7 +386,7 @@ class ProgramCheck(Base):
 class LastProgram(Base):
     """The single row that records which kind of program run started last.
 
-    Whoever starts a run locks it, so that two workers do not take the same program slot.
+    A worker that starts a run locks it, so that two workers do not take the same program slot.
     """
 
     __tablename__ = "last_program"
@@ -424,9 +428,9 @@ class Comparison(Base):
     reason: Mapped[Str120] = mapped_column(default="")
     """Why it was stopped."""
     planned: Mapped[int] = mapped_column(default=0)
-    """Pairs planned so far, finished ones included; pairs are numbered from 0."""
+    """Number of pairs planned so far, including finished ones; pairs are numbered from 0."""
     pairs: Mapped[int] = mapped_column(default=0)
-    """Finished pairs that count, in order."""
+    """The finished pairs that count, in order."""
     total: Mapped[float] = mapped_column(default=0.0)
     """Sum of the scores of the counted pairs."""
     squares: Mapped[float] = mapped_column(default=0.0)
@@ -438,11 +442,11 @@ class Comparison(Base):
 
 
 CompetitionState: TypeAlias = Literal["draft", "planned", "running", "paused", "over"]
-"""A draft is hidden; a planned competition is public and starts by itself."""
+"""A draft is hidden; a planned competition is public and starts automatically."""
 
 
 class Competition(Base):
-    """A game and a format: a daily game, a ladder, a rated tournament."""
+    """A competition: a game and a format, such as a daily game, a ladder or a rated tournament."""
 
     __tablename__ = "competitions"
     __table_args__ = (UniqueConstraint("format", "slug"),)
@@ -458,14 +462,14 @@ class Competition(Base):
     last_seq: Mapped[Big] = mapped_column(default=0)
     """The highest `matches.seq` assigned so far."""
     revision: Mapped[int] = mapped_column(default=0)
-    """Increases with every change visible on its pages; used as their ETag."""
+    """Incremented with every change visible on its pages; used as their ETag."""
     created_at: Mapped[datetime]
     description: Mapped[Long] = mapped_column(default="", server_default=text("''"))
-    """Markdown."""
+    """The description as Markdown."""
     zone: Mapped[Str64] = mapped_column(default="UTC", server_default=text("'UTC'"))
     """The time zone (tz database name) in which its hosts enter times."""
     picture: Mapped[Str64 | None]
-    """The SHA-256 of the picture shown in lists and links."""
+    """The SHA-256 of the image shown in lists and link previews."""
 
 
 class CompetitionHost(Base):
@@ -479,7 +483,7 @@ class CompetitionHost(Base):
 
 
 class Invitation(Base):
-    """The link by which people join a competition and form teams."""
+    """An invitation link with which users join a competition and form teams."""
 
     __tablename__ = "invitations"
 
@@ -487,26 +491,26 @@ class Invitation(Base):
     code: Mapped[Str16] = mapped_column(unique=True)
     is_open: Mapped[bool] = mapped_column(default=True)
     most_teams: Mapped[int]
-    """Further teams wait."""
+    """Maximum number of teams with a slot; further teams wait."""
     most_members: Mapped[int]
-    """Maximum size of a team."""
+    """Maximum number of members per team."""
     created_at: Mapped[datetime]
 
 
 class Guest(Base):
-    """An address imported by a host, to receive the invitation."""
+    """An email address imported by a host, to receive the invitation."""
 
     __tablename__ = "guests"
 
     competition_id: Mapped[CompetitionId] = mapped_column(primary_key=True)
     email: Mapped[Str254] = mapped_column(primary_key=True)
     team: Mapped[Str40] = mapped_column(default="")
-    """The team name proposed by the list, or ""."""
+    """The team name proposed in the imported list, or ""."""
     added_at: Mapped[datetime]
 
 
 class Event(Base):
-    """A scheduled event of a competition: something announced or applied."""
+    """A scheduled event of a competition: an announcement, or an action to be applied."""
 
     __tablename__ = "events"
     __table_args__ = (Index(None, "competition_id", "at"),)
@@ -527,7 +531,7 @@ MatchState: TypeAlias = Literal["queued", "in_progress", "interrupted", "done", 
 
 
 class Match(Base):
-    """A match, kept for ever: who plays what, why, and how it ended."""
+    """A match with its participants, its purpose and its result; kept forever."""
 
     __tablename__ = "matches"
     __table_args__ = (
@@ -541,12 +545,12 @@ class Match(Base):
 
     id: Mapped[int] = mapped_column(BIG_KEY, primary_key=True)
     match_id: Mapped[Str10] = mapped_column(unique=True)
-    """`m_` and 8 hexadecimal digits: its public id."""
+    """The public id: `m_` and 8 hexadecimal digits."""
     competition_id: Mapped[CompetitionId | None]
     kind: Mapped[Str16]
     """The format it is played for, or `practice`."""
     key: Mapped[Str120]
-    """What was planned; makes planning idempotent."""
+    """Identifies what was planned; makes planning idempotent."""
     game: Mapped[Str32]
     players: Mapped[int]
     options: Mapped[Json] = mapped_column(JSON, default=dict)
@@ -559,7 +563,7 @@ class Match(Base):
     state: Mapped[MatchState] = mapped_column(String(16), default="queued")
     attempt: Mapped[int] = mapped_column(default=0)
     troubles: Mapped[int] = mapped_column(default=0)
-    """Attempts that failed through our fault."""
+    """Number of attempts that failed through a fault of the hub."""
     worker: Mapped[Str80 | None]
     lease_until: Mapped[datetime | None]
     sent_at: Mapped[datetime | None]
@@ -571,13 +575,13 @@ class Match(Base):
     finished_at: Mapped[datetime | None]
     reason: Mapped[Str40 | None]
     request_id: Mapped[str | None] = mapped_column(String(LONGEST_ID), default=present_id)
-    """The id of the request or tick that planned it, for finding its log lines."""
+    """The id of the request or tick that planned it, to find its log lines."""
     seq: Mapped[Big | None]
     """1, 2, 3 ... without gaps: the order in which rated results were applied."""
 
 
 class MatchParticipant(Base):
-    """A seat of a match, and its result."""
+    """A seat of a match, with the participant and its result."""
 
     __tablename__ = "match_participants"
     __table_args__ = (
@@ -592,9 +596,9 @@ class MatchParticipant(Base):
     spec: Mapped[Str120 | None]
     """`builtin:NAME` or `program:` for a participant without a row in `bots`."""
     endpoint: Mapped[Str500 | None]
-    """The address of a web service whose address changed after the match was planned."""
+    """The URL of a web service whose URL changed after the match was planned."""
     version: Mapped[int | None]
-    """The number of the program version that played, once the match was claimed."""
+    """The version number of the program that played, set when the match is claimed."""
     rank: Mapped[int | None]
     score: Mapped[float | None]
     points: Mapped[float | None]
@@ -608,7 +612,7 @@ class MatchParticipant(Base):
 
 
 class Battle(Base):
-    """One game of a match, with one replay."""
+    """A game of a match, with one replay."""
 
     __tablename__ = "battles"
 
@@ -658,7 +662,7 @@ class Worker(Base):
 
 
 class Heartbeat(Base):
-    """A role of a process, and its status; alive if seen within the last minute."""
+    """The last heartbeat of a process in one role; alive if seen within the last minute."""
 
     __tablename__ = "heartbeats"
 
@@ -669,7 +673,7 @@ class Heartbeat(Base):
     started_at: Mapped[datetime]
     seen_at: Mapped[datetime] = mapped_column(index=True)
     figures: Mapped[Json] = mapped_column(JSON, default=dict)
-    """Numbers by name, such as `cpu_seconds`."""
+    """Metrics by name, such as `cpu_seconds`."""
 
 
 class Mark(Base):
@@ -682,7 +686,7 @@ class Mark(Base):
 
 
 class Count(Base):
-    """How often an event has occurred in the processes of the site."""
+    """The number of times an event has occurred in the processes of the site."""
 
     __tablename__ = "counts"
 
@@ -720,11 +724,11 @@ class Rating(Base):
     crash_streak: Mapped[int] = mapped_column(default=0)
     last_match_at: Mapped[datetime | None]
     playing_id: Mapped[MatchId | None] = mapped_column(index=True)
-    """The open match that the bot is reserved for."""
+    """The open match for which the bot is reserved."""
 
 
 class RatingTotal(Base):
-    """A summary of how often a bot has won, which can be rebuilt from the matches."""
+    """Aggregated results of a bot, which can be rebuilt from the matches."""
 
     __tablename__ = "rating_totals"
     # The key is most of the row: SQLite stores rows in the order in which ranges are summed.
@@ -745,11 +749,11 @@ class RatingTotal(Base):
 GroupKind: TypeAlias = Literal["public", "internal", "final"]
 
 EntryStatus: TypeAlias = Literal["playing", "waiting", "removed", "withdrawn", "disqualified"]
-"""A `waiting` team has no place yet; a `removed` one returns if its removal is undone."""
+"""A `waiting` team has no slot yet; a `removed` one returns if its removal is undone."""
 
 
 class Group(Base):
-    """Teams of a ladder that play each other."""
+    """A group of teams in a ladder that play each other."""
 
     __tablename__ = "groups"
     __table_args__ = (UniqueConstraint("competition_id", "slug"),)
@@ -763,7 +767,7 @@ class Group(Base):
 
 
 class Team(Base):
-    """A team name in a ladder; whoever holds its token acts for it."""
+    """A team in a ladder; any holder of its token may act for it."""
 
     __tablename__ = "teams"
     __table_args__ = (
@@ -781,13 +785,13 @@ class Team(Base):
     machine: Mapped[Str120 | None]
     ssh_key: Mapped[Long | None]
     removed_at: Mapped[datetime | None]
-    """When its host removed it; the removal can be undone for an hour."""
+    """When a host removed it; the removal can be undone for an hour."""
     code: Mapped[Str16 | None]
     """The captain's code for new members; null for a team without an account."""
 
 
 class TeamMember(Base):
-    """A person's membership of a team: one per competition."""
+    """A user's membership in a team: one per competition."""
 
     __tablename__ = "team_members"
 
@@ -859,7 +863,7 @@ TaskState: TypeAlias = Literal["queued", "running", "done", "stopped", "lost"]
 
 
 class DraftFile(Base):
-    """A file of a person's draft for a game, as last typed."""
+    """A file of a user's draft for a game, as last saved."""
 
     __tablename__ = "draft_files"
 
@@ -870,14 +874,14 @@ class DraftFile(Base):
     digest: Mapped[Str64]
     """The hexadecimal SHA-256 of its bytes."""
     size: Mapped[int]
-    """In bytes."""
+    """The size in bytes."""
     changed_at: Mapped[datetime]
 
 
 class WorkshopTask(Base):
     """A worker's task on a draft, as the draft was when the task was requested.
 
-    A person has one task of each kind per game; a new one replaces it.
+    A user has one task of each kind per game; a new one replaces it.
     """
 
     __tablename__ = "workshop_tasks"
@@ -893,18 +897,18 @@ class WorkshopTask(Base):
             postgresql_where=text("state = 'running'"),
         ),
         Index(None, "state", "id"),
-        # No id is reused: a worker may still hold that of a replaced task.
+        # Ids are not reused: a worker may still hold that of a replaced task.
         {"sqlite_autoincrement": True},
     )
 
     id: Mapped[int] = mapped_column(BIG_KEY, primary_key=True)
-    """In the order of the requests."""
+    """Ids increase in the order of the requests."""
     user_id: Mapped[UserId]
     game: Mapped[Str40]
     kind: Mapped[TaskKind] = mapped_column(String(16))
     state: Mapped[TaskState] = mapped_column(String(16), default="queued")
     request: Mapped[Json] = mapped_column(JSON)
-    """Opponent, seat, turn: as the kind needs."""
+    """Opponent, seat and turn, as needed by the kind."""
     digest: Mapped[Str64]
     """The digest of the draft's files."""
     source: Mapped[bytes | None]
@@ -912,18 +916,18 @@ class WorkshopTask(Base):
     report: Mapped[Json | None] = mapped_column(JSON(none_as_null=True))
     """The report for the page; null until its worker sends one."""
     cause: Mapped[Str200] = mapped_column(default="")
-    """Why it ended early; "" if it did not."""
+    """Why it ended early, or ""."""
     worker: Mapped[Str120] = mapped_column(default="")
     created_at: Mapped[datetime]
     sent_at: Mapped[datetime | None]
     """When its last message to the workers was sent."""
     beat_at: Mapped[datetime | None]
-    """The last heartbeat of its worker."""
+    """The time of the worker's last heartbeat."""
     ended_at: Mapped[datetime | None]
 
 
 class WorkshopPiece(Base):
-    """A piece of a task's output besides `report`: lines of a match, turns, a replay."""
+    """Part of a task's output in addition to `report`: lines of a match, turns, a replay."""
 
     __tablename__ = "workshop_pieces"
 

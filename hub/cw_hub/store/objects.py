@@ -1,4 +1,4 @@
-"""Replays, pictures and other large objects, in a folder or in an S3 bucket."""
+"""Object storage for replays, images and other large objects, in a folder or an S3 bucket."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from cw.errors import Failure, ProtocolError
 from cw.replays.archive import LARGEST, arena_replay, own_replay
 
 PATIENCE: Final = "10s"
-"""Timeout of a request to the server."""
+"""Timeout of a request to the object store."""
 
 PACKED: Final = ".gz"
 """Key suffix of objects compressed with gzip."""
@@ -29,7 +29,7 @@ PACKED: Final = ".gz"
 NO_BUCKET: Final = "the object store has no such bucket: cw hub store create"
 
 PIECE: Final = 64 * 1024
-"""Bytes of an object held in memory at a time while it is streamed."""
+"""Bytes of a streamed object that are in memory at a time."""
 
 
 class StoreAway(Failure):
@@ -42,20 +42,20 @@ class NoBucket(StoreAway):
 
 @dataclass(frozen=True, slots=True)
 class Streamed:
-    """An object read piece by piece."""
+    """An object that is read piece by piece."""
 
     size: int
-    """In bytes."""
+    """The size in bytes."""
     pieces: Iterator[bytes]
 
 
 class ObjectStore:
-    """Objects by their keys, such as `replays/2026/11/m_00c0ffee.json.gz`."""
+    """Storage of objects by key, such as `replays/2026/11/m_00c0ffee.json.gz`."""
 
     def __init__(self, url: str, public_url: str = "") -> None:
         """Open a folder, or `s3://bucket/prefix`; S3 credentials come from AWS_...
 
-        `public_url` is the URL by which browsers reach that server, "" if they cannot.
+        `public_url` is the URL by which browsers reach that server, or "" if they cannot.
         """
         is_s3 = url.startswith("s3://")
         self._folder = None if is_s3 else Path(url)
@@ -69,8 +69,8 @@ class ObjectStore:
         """Store an object under an unused key; return whether the key was unused.
 
         An existing object is never overwritten, not even by concurrent callers, unless the server
-        cannot promise that (AWS_CONDITIONAL_PUT=disabled). Raises StoreAway if the store cannot be
-        reached.
+        cannot guarantee that (AWS_CONDITIONAL_PUT=disabled). Raises StoreAway if the store cannot
+        be reached.
         """
         try:
             self._put(key, data, "create")
@@ -113,13 +113,13 @@ class ObjectStore:
             raise away(error) from error
 
     def _put(self, key: str, data: bytes, mode: Literal["create", "overwrite"]) -> None:
-        # A folder keeps no attributes; its web server goes by the key.
+        # A folder stores no attributes; its web server relies on the key.
         packed = {"Content-Encoding": "gzip"} if key.endswith(PACKED) else {}
         attributes = None if isinstance(self._store, LocalStore) else packed
         obstore.put(self._store, key, data, mode=mode, attributes=attributes)
 
     def put_private(self, key: str, file: IO[bytes]) -> None:
-        """Store a file of any size so that only the owner of the store may read it.
+        """Store a file of any size so that only the store's owner may read it.
 
         Overwrites an existing object. Raises StoreAway if the store cannot be reached.
         """
@@ -214,7 +214,7 @@ class ObjectStore:
             raise away(error) from error
 
     def keys(self, prefix: str, before: datetime | None = None) -> Iterator[str]:
-        """Yield the keys under a prefix, only of objects stored before a moment if one is given.
+        """Yield the keys under a prefix, optionally only of objects stored before the given time.
 
         Raises StoreAway if they cannot be listed.
         """
@@ -245,13 +245,13 @@ def bucket_at(url: str, endpoint: str = "") -> S3Store:
             # Options given here take precedence over the environment.
             "allow_http": os.environ.get("AWS_ALLOW_HTTP", "").lower() in ("1", "true"),
         },
-        # Callers retry on their own schedule, and renew the lease of the match meanwhile.
+        # Callers retry on their own schedule, and renew the match lease in the meantime.
         retry_config={"max_retries": 1, "retry_timeout": timedelta(seconds=10)},
     )
 
 
 def pieces_of(stream: obstore.BytesStream) -> Iterator[bytes]:
-    """Yield the pieces of an object; raise StoreAway if the store fails meanwhile."""
+    """Yield the pieces of an object; raise StoreAway if the store fails while reading."""
     try:
         yield from map(bytes, stream)
     except (BaseError, OSError) as error:
@@ -259,7 +259,7 @@ def pieces_of(stream: obstore.BytesStream) -> Iterator[bytes]:
 
 
 def away(error: Exception) -> StoreAway:
-    """Return a StoreAway that describes an error in one line."""
+    """Return a StoreAway error that describes another error in one line."""
     return StoreAway(f"the object store does not answer: {str(error).partition(chr(10))[0][:200]}")
 
 
@@ -276,9 +276,9 @@ ELSEWHERE: Final = (
 
 
 def make_bucket(url: str) -> bool:
-    """Create the bucket of `s3://bucket/prefix`, by AWS_...; return whether it is new.
+    """Create the bucket of `s3://bucket/prefix`, configured by AWS_...; return whether it is new.
 
-    Raises StoreAway if the server does not answer, Failure if it refuses.
+    Raises StoreAway if the server does not respond, Failure if it refuses.
     """
     name = bucket_of(url)
     try:
@@ -301,31 +301,31 @@ def bucket_of(url: str) -> str:
 
 
 def body_of_region() -> str:
-    """Return the region part of a request for a new bucket."""
+    """Return the request body for creating a bucket in a region."""
     region = os.environ.get("AWS_REGION", FIRST_REGION)
     return "" if region == FIRST_REGION else ELSEWHERE.format(region)
 
 
 def code_of(answer: requests.Response) -> str:
-    """Return the error code of a server's refusal, or its status code without one."""
+    """Return the error code of a server's error response, or its status code if it has none."""
     return answer.text.partition("<Code>")[2].partition("</Code>")[0] or str(answer.status_code)
 
 
 OWN_FORMAT: Final = ".json.gz"
 ARENA_FORMAT: Final = ".cw.json.gz"
-"""Suffix of the key of the arena's replay if the game also has a format of its own."""
+"""Suffix of the key of the arena's replay, if the game also has a replay format of its own."""
 
 ARCHIVE: Final = ".archive.gz"
 """Suffix of the key of an archive file."""
 
 LEVEL: Final = 6
-"""The gzip level for a file made for one reader."""
+"""The gzip level for a file that is generated for one reader."""
 
 
 def file_at(objects: ObjectStore, key: str) -> bytes | None:
-    """Return the file behind a link, as gzip, or None if it is gone.
+    """Return the file behind a link, as gzip, or None if it no longer exists.
 
-    Raises StoreAway if the store cannot be reached, ProtocolError if the file cannot be made.
+    Raises StoreAway if the store cannot be reached, ProtocolError if the file cannot be generated.
     """
     return read_from_archive(objects, key) if is_from_archive(key) else objects.get(key)
 
@@ -336,9 +336,9 @@ def is_from_archive(key: str) -> bool:
 
 
 def read_from_archive(objects: ObjectStore, key: str) -> bytes | None:
-    """Return a file generated from an archive file, as gzip, or None if the archive is gone.
+    """Return a file generated from an archive file, as gzip, or None if the archive is missing.
 
-    Raises StoreAway if the store cannot be reached, ProtocolError if the file cannot be made.
+    Raises StoreAway if the store cannot be reached, ProtocolError if the file cannot be generated.
     """
     stored, _, name = key.rpartition("/")
     stream = objects.streamed(stored)

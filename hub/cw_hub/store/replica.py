@@ -1,4 +1,4 @@
-"""A read replica that may lag slightly; the database stands in while it is away."""
+"""An optional read replica that may lag; reads fall back to the main database."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from cw_hub.store.database import Database
 from cw_hub.store.migrations import head, revision_of
 
 PAUSE: Final = 30.0
-"""Seconds before a replica that was away is tried again."""
+"""Seconds before an unavailable replica is tried again."""
 
 PATIENCE: Final = 2
-"""Connection timeout in seconds, as somebody waits for a page."""
+"""Connection timeout in seconds, as a user waits for a page."""
 
 logger = logging.getLogger(__name__)
 
@@ -30,7 +30,7 @@ class Replica:
     def __init__(
         self, url: str, database: Database, elapsed: Callable[[], float] = time.monotonic
     ) -> None:
-        """Take the URLs of the replica and of its database; connect lazily."""
+        """Configure the replica's URL and the database to fall back to; connect lazily."""
         self._copy = Database(url, PATIENCE)
         self._database = database
         self._elapsed = elapsed
@@ -40,22 +40,22 @@ class Replica:
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
-        """Yield a read-only session on the replica, otherwise on the database.
+        """Yield a read-only session on the replica, or on the database if it is unavailable.
 
-        Concurrent callers after a pause: one tries the replica, the others read the database.
+        Of concurrent callers after a pause, one tries the replica and the others read the database.
         """
         with ExitStack() as stack:
-            # No page fails without the replica, so `/ready` does not check it.
+            # Pages do not fail without the replica, so `/ready` does not check it.
             yield self._begin(stack) or stack.enter_context(self._database.reading())
 
     @contextmanager
     def reading_alone(self) -> Iterator[Session | None]:
-        """Yield a session on the replica, or None while it is away; never on the database."""
+        """Yield a session on the replica, or None if it is unavailable; never on the database."""
         with ExitStack() as stack:
             yield self._begin(stack)
 
     def _begin(self, stack: ExitStack) -> Session | None:
-        """Return a session on the replica, or None while it is away."""
+        """Return a session on the replica, or None if it is unavailable."""
         if not self._is_to_be_asked():
             return None
         try:
@@ -81,7 +81,7 @@ class Replica:
         if self._is_there:
             return
         at = revision_of(connection)
-        # A replica may lag behind a migration, and its rows would not fit our tables.
+        # A replica may lag behind a migration, and its rows would not match our tables.
         if at != head():
             self._note_away(f"it is at {at or 'nothing'}, this program needs {head()}")
             return

@@ -1,4 +1,4 @@
-"""The revisions of competitions: pages and their ETags change only with them."""
+"""Revision numbers of competitions, with which their pages and ETags change."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from cw_hub.store.models import Bot, Competition, Rating
 
 
 def show_anew(session: Session, of_bots: ColumnElement[bool]) -> None:
-    """Raise the revision of all competitions that rate the bots matching a condition."""
+    """Increment the revision of all competitions that rate the bots matching a condition."""
     affected = select(Rating.competition_id).join(Bot, Bot.id == Rating.bot_id).where(of_bots)
     change = update(Competition).where(Competition.id.in_(affected))
     session.execute(change.values(revision=Competition.revision + 1))

@@ -1,4 +1,7 @@
-"""Secrets and files at rest: sealed with AES-256-GCM under the master keys, bound to their row."""
+"""Encryption of stored secrets and files with AES-256-GCM under the master keys.
+
+A sealed secret is bound to its row.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +21,13 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from cw.errors import Failure, UsageError, short
 
 NONCE: Final = 12
-"""Random bytes before each ciphertext."""
+"""Number of random bytes before each ciphertext."""
 
 KEY: Final = re.compile(r"([A-Za-z0-9_-]{1,16}):([A-Za-z0-9+/]{43}=)")
 
 
 class Sealed(NamedTuple):
-    """A secret as stored."""
+    """An encrypted secret as stored."""
 
     key_id: str
     data: bytes
@@ -32,7 +35,7 @@ class Sealed(NamedTuple):
 
 
 class Sealer:
-    """Seals secrets under the first master key, and opens those sealed under any of them."""
+    """Encrypts secrets with the first master key, and decrypts those sealed with any of them."""
 
     def __init__(self, text: str) -> None:
         """Parse the keys, `id:base64` separated by commas; raise ValueError if invalid."""
@@ -42,14 +45,14 @@ class Sealer:
         self.key_id = self.key_ids[0]
 
     def seal(self, secret: bytes, row: str) -> Sealed:
-        """Seal a secret for a row; it cannot be opened for any other."""
+        """Encrypt a secret for a row; it cannot be decrypted for any other."""
         nonce = secrets.token_bytes(NONCE)
         # The row is associated data: a ciphertext copied into another row cannot be opened.
         sealed = self._keys[self.key_id].encrypt(nonce, secret, row.encode())
         return Sealed(self.key_id, nonce + sealed)
 
     def open(self, sealed: Sealed, row: str) -> bytes:
-        """Return the secret; raise Failure if its key is missing or it belongs to another row."""
+        """Decrypt a secret; raise Failure if its key is missing or it belongs to another row."""
         self._demand(sealed.key_id)
         nonce, data = sealed.data[:NONCE], sealed.data[NONCE:]
         try:
@@ -73,7 +76,7 @@ class Sealer:
 
 
 def read_keys(text: str) -> dict[str, bytes]:
-    """Parse `id:base64,id:base64`, 32 bytes each; raise ValueError that says what is expected."""
+    """Parse `id:base64,id:base64`, 32 bytes each; raise ValueError with the expected format."""
     try:
         matches = [KEY.fullmatch(part.strip()) for part in text.split(",")]
         keys = {match[1]: b64decode(match[2], validate=True) for match in matches if match}
@@ -95,7 +98,7 @@ def new_master_key(name: str = "k1") -> str:
 
 
 def new_secret_key() -> str:
-    """Return a new signing key."""
+    """Return a new secret key for signing."""
     return secrets.token_hex(32)
 
 
@@ -121,14 +124,14 @@ def stored_key(path: Path, new: Callable[[], str]) -> str:
 def link_unless_there(partial: Path, path: Path) -> None:
     """Publish a complete file under its name, unless another process was faster."""
     try:
-        # A hard link fails if the name exists, so of two processes that start at once, one wins.
+        # A hard link fails if the name exists, so of two processes starting concurrently, one wins.
         path.hardlink_to(partial)
     except FileExistsError:
         return
 
 
 FORMAT: Final = b"circuit-wars-sealed-1 "
-"""How a sealed file begins; the id of its master key and a line feed follow."""
+"""The start of a sealed file, followed by the id of its master key and a line feed."""
 
 FIRST: Final = re.compile(FORMAT + rb"([A-Za-z0-9_-]{1,16})\n")
 

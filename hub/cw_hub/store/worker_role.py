@@ -1,4 +1,4 @@
-"""A worker's rights in PostgreSQL: it plays matches, and of people it reads only the names."""
+"""PostgreSQL privileges of a worker, which plays matches; of users it reads only the names."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Final
 from cw_hub.store.models import Base
 
 EVERYTHING: Final = ""
-"""Used instead of a list of columns to mean all of them."""
+"""Stands for all columns, in place of a list."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rights:
-    """Rights on the rows of a table."""
+    """Privileges on the rows of a table."""
 
     reads: str = EVERYTHING
     """Readable columns."""
@@ -40,7 +40,7 @@ WHAT_BOTS_ARE: Final = (
 """Columns of bots that only their owners change."""
 
 WHAT_A_TASK_IS: Final = ("id", "user_id", "game", "kind", "request", "digest", "created_at")
-"""Columns of workshop tasks written only by the people who start them."""
+"""Columns of workshop tasks that are written only for the users who start them."""
 
 HIDDEN: Final = frozenset(
     {
@@ -79,11 +79,11 @@ RIGHTS: Final[Mapping[str, Rights]] = {
     "counts": Rights(changes="value", adds=True),
     "alembic_version": READS,
 }
-"""A worker's rights by table; together with HIDDEN this covers all tables."""
+"""A worker's privileges by table; together with HIDDEN this covers all tables."""
 
 
 def statements(role: str) -> Iterator[str]:
-    """Yield the statements that grant a role exactly the rights of a worker. Idempotent.
+    """Yield the statements that grant a role exactly a worker's privileges. Idempotent.
 
     `role` consists of lower-case letters, digits and underscores.
     """
@@ -97,7 +97,7 @@ def statements(role: str) -> Iterator[str]:
 
 
 def granted(rights: Rights) -> Iterator[str]:
-    """Yield rights in PostgreSQL syntax."""
+    """Yield privileges in PostgreSQL syntax."""
     yield f"SELECT ({rights.reads})" if rights.reads else "SELECT"
     if rights.changes is not None:
         yield f"UPDATE ({rights.changes})" if rights.changes else "UPDATE"

@@ -173,6 +173,11 @@ ODD_QUERIES = (
 )
 
 
+def test_each_operation_is_named_once() -> None:
+    named = [(operation.method, operation.path) for operation in OPERATIONS]
+    assert len(named) == len(set(named))
+
+
 def test_what_is_not_there_is_404_in_json(site: Site) -> None:
     visitor = Program(site)
     for path, words in (

@@ -1,4 +1,4 @@
-"""Steps 3 to 5 of making a map: grow walls, connect, reach the density.
+"""Map generation: cores and nodes, then walls (steps 3 to 5: grow, connect, reach the density).
 
 Tiles are numbered row * cols + col. Every change applies to whole orbits, so the map stays
 symmetric at every step.
@@ -55,7 +55,7 @@ def place_cores(symmetry: Symmetry, count: int, rng: Random) -> list[int]:
 
 
 def first_places(symmetry: Symmetry) -> NDArray[np.bool_]:
-    """Return for every tile whether its images are far enough apart to be the first cores.
+    """Return for every tile whether its images are far enough apart for the first cores.
 
     Under a rotation they must be at least a third of the shorter side apart; under translations all
     tiles are equally far from their images.
@@ -81,7 +81,7 @@ def second_places(symmetry: Symmetry, core: int) -> NDArray[np.bool_]:
 
 
 def place_nodes(symmetry: Symmetry, cores: list[int], count: int, rng: Random) -> list[int]:
-    """Return one tile from each of `count` random node orbits; raise UsageError without room."""
+    """Return one tile each of `count` random node orbits; raise UsageError if they do not fit."""
     free = symmetry.image_distances() >= NODE_TO_NODE_D2
     for core in cores:
         free &= to_images(symmetry, core).min(axis=0) >= NODE_TO_CORE_D2
@@ -117,10 +117,10 @@ Walls: TypeAlias = bytearray
 """For every tile, 1 if it is a wall, otherwise 0."""
 
 WALL_PROBABILITY: Final = 0.45
-"""The probability that an orbit is walls before the cellular automaton runs."""
+"""The probability that an orbit starts as walls, before the cellular automaton runs."""
 
 ITERATIONS: Final = 4
-"""Steps of the cellular automaton."""
+"""The number of steps of the cellular automaton."""
 
 PROTECTED_D2: Final = 4
 """The squared distance around a core within which there are no walls."""
@@ -134,7 +134,7 @@ class Layout:
     rows: int
     cols: int
     orbits: Table
-    """For every tile, its distinct images, itself first."""
+    """For every tile, its distinct images, starting with the tile itself."""
     representatives: tuple[int, ...]
     """For every tile, the smallest of its images, which identifies the orbit."""
     protected: Sequence[bool]
@@ -200,7 +200,7 @@ def connect_required(layout: Layout, walls: Walls) -> None:
 
 
 def path_to_nearest(steps: Table, lengths: Sequence[int], required: Sequence[int]) -> list[int]:
-    """Return a shortest path through walls to the nearest required tile without a length.
+    """Return a shortest path through walls to the nearest required tile that has no length.
 
     The path starts at that tile and ends at a tile that has a length.
     """
@@ -228,9 +228,9 @@ def reach_density(layout: Layout, walls: Walls, target: int, rng: Random) -> boo
 
 
 def remove_walls(layout: Layout, walls: Walls, surplus: int, rng: Random) -> bool:
-    """Open random orbits beside open tiles; return whether less than an orbit of surplus is left.
+    """Open random orbits next to open tiles; return whether less than an orbit is left over.
 
-    An orbit beside an open tile joins the part that is already connected.
+    An orbit next to an open tile joins the part that is already connected.
     """
     steps = step_table(layout.rows, layout.cols)
     removable = RandomSet(rng)
@@ -250,7 +250,7 @@ def remove_walls(layout: Layout, walls: Walls, surplus: int, rng: Random) -> boo
 def add_walls(layout: Layout, walls: Walls, missing: int, rng: Random) -> bool:
     """Close random orbits where that cuts no path; return whether less than an orbit is missing.
 
-    Orbits beside a wall go first, so that walls grow instead of appearing singly.
+    Orbits next to a wall are closed first, so that walls grow instead of appearing singly.
     """
     steps, rings = (table(layout.rows, layout.cols) for table in (step_table, ring_table))
     beside, others = RandomSet(rng), RandomSet(rng)
@@ -272,7 +272,7 @@ def close_orbit(rings: Table, walls: Walls, orbit: Sequence[int]) -> bool:
     """Close an orbit unless one of its tiles would cut a path; return whether it was closed.
 
     The tiles are closed one by one, because one may be in the ring of another. If one would cut a
-    path, those before it are reopened.
+    path, the earlier ones are reopened.
     """
     for number, tile in enumerate(orbit):
         if not is_ring_connected([not walls[n] for n in rings[tile]]):
@@ -317,7 +317,8 @@ class RandomSet:
 
     def draw(self) -> int:
         """Remove and return a random tile."""
-        # Swap the drawn tile to the end of the list, where removing it moves no other.
+        # Swap the chosen tile with the last one of the list, so that removing it moves no other
+        # tile.
         index = self._rng.randrange(len(self._tiles))
         self._tiles[index], self._tiles[-1] = self._tiles[-1], self._tiles[index]
         tile = self._tiles.pop()
@@ -333,7 +334,7 @@ DEFAULTS: Final = {
     "cores_per_player": 1,
 }
 ATTEMPTS: Final = 100
-"""Attempts at a map before the maker gives up."""
+"""The number of attempts before map generation gives up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,7 +354,7 @@ class MapSpec:
 
 
 def make_maps(players: int, number: int, seed: int, **options: Json) -> Iterator[Map]:
-    """Yield maps m4_001, m4_002 and so on (for 4 players), with seeds counted up from `seed`.
+    """Yield maps m4_001, m4_002 and so on (for 4 players), with consecutive seeds from `seed`.
 
     Raises UsageError as make_map does.
     """
@@ -403,7 +404,7 @@ def read_map_spec(players: int, seed: int, options: dict[str, Json]) -> MapSpec:
 
 
 def try_map(map_id: str, spec: MapSpec, rng: Random) -> Map:
-    """Return a map from the next random draws; raise UsageError if they yield none."""
+    """Return a map made with the next random numbers; raise UsageError if the attempt fails."""
     symmetry = spec.symmetry
     cores = place_cores(symmetry, spec.cores_per_player, rng)
     nodes = place_nodes(symmetry, cores, spec.node_orbits, rng)

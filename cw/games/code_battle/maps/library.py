@@ -1,4 +1,4 @@
-"""The maps that come with the game, and map files from elsewhere."""
+"""The maps included with the game, and map files from other sources."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def find_map(name: Json) -> Map:
 
 
 def is_file(name: Json) -> bool:
-    """Return whether a map is named by its file rather than its library id."""
+    """Return whether a map is given as a file name instead of a library id."""
     return isinstance(name, str) and name.endswith(".json")
 
 

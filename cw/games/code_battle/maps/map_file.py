@@ -1,4 +1,4 @@
-"""Maps and their files (rule book, "Maps")."""
+"""Maps, and reading, writing and validating map files (rule book, "Maps")."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ MOST_NODES: Final = RANGES["energy_nodes"][1]
 
 
 def check_keys(document: Json) -> None:
-    """Raise UsageError unless a document has exactly a map's keys and the right version."""
+    """Raise UsageError unless the JSON has exactly a map's keys and the right version."""
     if not isinstance(document, dict):
         raise UsageError(f"must be an object, not {short_text(document)}")
     for key in KEYS:
@@ -69,7 +69,7 @@ def read_tiles(name: str, value: Json, symmetry: Symmetry, most: int) -> tuple[R
 
 
 def read_tile(place: str, value: Json, symmetry: Symmetry) -> RowCol:
-    """Return the tile `[row, col]`; raise UsageError, with its place, unless it is on the grid."""
+    """Return the tile `[row, col]`; raise UsageError, naming `place`, unless it is on the grid."""
     if not (isinstance(value, list) and len(value) == 2 and all(type(n) is int for n in value)):
         raise UsageError(f"{place} must be [row, col], not {short_text(value)}")
     row, col = value
@@ -80,7 +80,7 @@ def read_tile(place: str, value: Json, symmetry: Symmetry) -> RowCol:
 
 
 def read_cores(value: Json, symmetry: Symmetry, each: int) -> tuple[OwnedTile, ...]:
-    """Return the cores by slot, in each slot in the order of slot 0's cores.
+    """Return the cores sorted by slot, within each slot in the order of slot 0's cores.
 
     `each` is the number of cores per slot. Raises UsageError for any other number.
     """
@@ -140,8 +140,8 @@ def prove(
 def prove_orbits(symmetry: Symmetry, tiles: Sequence[RowCol]) -> None:
     """Raise UsageError for the first orbit that is only partly among the tiles (M1).
 
-    The error names the tile that is probably wrong: the missing one if most of the orbit is there,
-    otherwise the one that is there.
+    The error names the tile that is probably wrong: the missing one if most of the orbit is
+    present, otherwise the present one.
     """
     present = set(tiles)
     for tile in tiles:
@@ -209,11 +209,11 @@ def not_symmetric(tile: RowCol) -> UsageError:
 
 
 LARGEST_FILE: Final = 1 << 20
-"""Bytes; a 120 x 120 map with a third of its tiles walls takes less than 64 KiB."""
+"""The largest file in bytes; a 120 x 120 map with a third of its tiles walls is below 64 KiB."""
 
 MAP_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 ROUNDED: Final = 0.0051
-"""The tolerance of `wall_density_real`: other programs may write two decimals."""
+"""The tolerance of `wall_density_real`: other programs may write only two decimals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,10 +232,10 @@ class Map:
     """The share of all tiles that are walls, to four decimals."""
     cores_per_player: int
     walls: tuple[RowCol, ...]
-    """Sorted, like the nodes."""
+    """The walls, sorted like the nodes."""
     nodes: tuple[RowCol, ...]
     cores: tuple[tuple[RowCol, int], ...]
-    """Each with its owner, sorted by slot; within a slot in the order of slot 0's cores."""
+    """The cores with their owners, sorted by slot, then in the order of slot 0's cores."""
 
     @property
     def symmetry(self) -> Symmetry:
@@ -264,7 +264,7 @@ def check_map(game_map: Map) -> None:
 
 
 def map_document(game_map: Map) -> dict[str, Json]:
-    """Return the document of a map's file."""
+    """Return the content of a map file as JSON."""
     return {
         "version": VERSION,
         "map_id": game_map.map_id,
@@ -283,12 +283,12 @@ def map_document(game_map: Map) -> dict[str, Json]:
 
 
 def encode_map(game_map: Map) -> bytes:
-    """Return the bytes of a map's file: compact JSON and a line feed."""
+    """Return the content of a map file as bytes: compact JSON and a line feed."""
     return json.dumps(map_document(game_map), separators=(",", ":")).encode() + b"\n"
 
 
 def decode_map(data: bytes, name: str) -> Map:
-    """Return the map in the bytes of a file; raise UsageError with what is wrong in map `name`."""
+    """Return the map in the bytes of a file; raise UsageError saying what is wrong in `name`."""
     if len(data) > LARGEST_FILE:
         raise UsageError(f"map {name}: more than {LARGEST_FILE} bytes")
     try:
@@ -299,10 +299,10 @@ def decode_map(data: bytes, name: str) -> Map:
 
 
 def read_map(document: Json, name: str) -> Map:
-    """Return the map in the document of a file, after checking M1 to M4.
+    """Return the map in the JSON of a file, after checking M1 to M4.
 
-    Raises UsageError with what is wrong in map `name`. The order of tiles and cores in the document
-    has no effect, except for that of slot 0's cores.
+    Raises UsageError describing what is wrong in map `name`. The order of tiles and cores in the
+    JSON has no effect, except for that of slot 0's cores.
     """
     try:
         game_map = read_fields(document)
@@ -313,7 +313,7 @@ def read_map(document: Json, name: str) -> Map:
 
 
 def read_fields(document: Json) -> Map:
-    """Return a map whose properties M1 to M4 have not been checked yet."""
+    """Return a map that has not yet been checked for M1 to M4."""
     check_keys(document)
     rows, cols, seed, each = (
         whole(name, document[name]) for name in ("rows", "cols", "seed", "cores_per_player")

@@ -63,11 +63,11 @@ RANGES: Final[Mapping[str, tuple[int, int]]] = {
     "cores_per_player": (1, 2),
     "seed": (0, 2**63 - 1),
 }
-"""Name -> lowest and highest value."""
+"""Option -> lowest and highest value."""
 
 LEAST_DENSITY: Final = 0.05
 MOST_DENSITY: Final = 0.30
-"""The range of the share of tiles that are walls."""
+"""The minimum and maximum wall density, as a share of all tiles."""
 
 
 def whole(name: str, value: Json) -> int:

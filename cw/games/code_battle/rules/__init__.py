@@ -1,4 +1,4 @@
-"""The rules of Code Battle, behind the arena's common interface."""
+"""The rules of Code Battle, implementing the arena's `Rules` interface."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Moves: TypeAlias = list[Json]
 """The list `moves` of a reply, as received."""
 
 FAILURES: Final = 10
-"""Faults in a row after which a slot is no longer asked."""
+"""The number of consecutive faults after which a slot is no longer asked."""
 
 WAYS: Final = (*DIRECTIONS, None)
 
@@ -38,7 +38,7 @@ class CodeBattle:
     seats = range(2, 7)
 
     def new(self, players: Json, seed: int, /, **options: Json) -> State:
-        """Return the start on a map; the options are start.OPTIONS."""
+        """Return the start state on a map; the options are start.OPTIONS."""
         return start(players, seed, options)
 
     def players(self, state: State) -> range:
@@ -46,7 +46,7 @@ class CodeBattle:
         return range(len(state.stats))
 
     def to_move(self, state: State) -> tuple[Player, ...]:
-        """Return the slots to ask: not crashed, with a living bot (rule 1)."""
+        """Return the slots to ask: those with a living bot that have not crashed (rule 1)."""
         if condition(state) is not None:
             return ()
         return tuple(slot for slot in sorted(state.living) if not state.stats[slot].crashed)
@@ -76,11 +76,11 @@ class CodeBattle:
         return play_turn(replace(state, stats=tuple(stats)), orders)
 
     def observe(self, state: State, player: Player | None) -> View | State:
-        """Return what a slot sees; the referee sees the state."""
+        """Return a slot's view; the referee gets the whole state."""
         return state if player is None else view_of(state, int(player))
 
     def outcome(self, state: State) -> Outcome | None:
-        """Return winner and ranks (rule book, "End")."""
+        """Return the winner and the ranks (rule book, "End")."""
         why = condition(state)
         if why is None:
             return None
@@ -97,13 +97,13 @@ class CodeBattle:
         )
 
     def sample(self, state: State, player: Player, rng: Random) -> Moves:
-        """Return random moves: each own bot holds or goes in one of the directions."""
+        """Return random moves: each own bot holds or moves in one of the directions."""
         steps = {bot.tile: rng.choice(WAYS) for bot in state.bots if bot.owner == player}
         return list(write_orders(state, {tile: way for tile, way in steps.items() if way}))
 
 
 def count_failures(stats: PlayerStats, *, failed: bool) -> PlayerStats:
-    """Count faults in a row; the tenth ends all requests to a slot (rule book, "A turn")."""
+    """Count consecutive faults; after the tenth a slot is no longer asked (rule book, "A turn")."""
     failures = stats.failures + 1 if failed else 0
     return stats._replace(failures=failures, crashed=failures >= FAILURES)
 
@@ -115,7 +115,7 @@ def ranking_key(state: State, slot: Slot) -> tuple[int, int, int]:
 
 
 def winner_of(state: State, why: Condition) -> Slot | None:
-    """Return the winner, or None if the top is shared."""
+    """Return the winner, or None after annihilation or if several slots share the best result."""
     if why == "annihilation":
         return None
     if why == "sole_survivor":

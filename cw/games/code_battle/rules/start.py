@@ -21,10 +21,10 @@ MATCH_OPTIONS: Final[dict[str, tuple[int, int, int]]] = {
     "spawn_cost": (3, 1, 20),
     "energy_interval": (10, 1, 100),
 }
-"""Name -> default, lowest and highest value."""
+"""Option -> default, lowest and highest value."""
 
 OPTIONS: Final = ("map", *DEFAULTS, *MATCH_OPTIONS)
-"""The options of a match; those of the map maker filter the maps of the library."""
+"""The options of a match; those of the map maker filter the library's maps."""
 
 
 def start(players: Json, seed: int, options: Mapping[str, Json]) -> State:

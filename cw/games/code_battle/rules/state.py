@@ -1,4 +1,4 @@
-"""The state of a match; all values are frozen, and states share the unchanged ones."""
+"""The state of a match; all values are immutable, and states share the unchanged ones."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Discs(dict[Tile, tuple[Tile, ...]]):
     """Tile -> all tiles within a squared distance; entries are computed on first access."""
 
     def __init__(self, torus: Torus, radius2: int) -> None:
-        """Start without entries, with the offsets shared by all discs."""
+        """Initialize an empty cache, with the offsets that all discs share."""
         super().__init__()
         self.torus = torus
         self.offsets = [
@@ -56,7 +56,7 @@ class BitDiscs(dict[Tile, int]):
     """
 
     def __init__(self, discs: Discs) -> None:
-        """Start without entries."""
+        """Initialize an empty cache."""
         super().__init__()
         self.discs = discs
 
@@ -101,7 +101,7 @@ class Torus:
 
     @cached_property
     def down2(self) -> list[int]:
-        """Difference of rows -> the square of the shorter way around.
+        """Row difference -> square of the shorter distance around the torus.
 
         A negative difference indexes from the end of the list, which is the other way around.
         """
@@ -109,7 +109,7 @@ class Torus:
 
     @cached_property
     def right2(self) -> list[int]:
-        """Difference of columns -> the square of the shorter way around; negative ones work too."""
+        """Column difference -> square of the shorter distance around; negative ones work too."""
         return [min(n, self.cols - n) ** 2 for n in range(self.cols)]
 
     def discs(self, radius2: int) -> Discs:
@@ -137,7 +137,7 @@ def torus(rows: int, cols: int) -> Torus:
 
 
 Slot: TypeAlias = int
-"""The number of a player in the match, from 0."""
+"""A player's number in the match, from 0."""
 
 
 class Config(NamedTuple):
@@ -161,14 +161,14 @@ class Bot(NamedTuple):
 
 
 class Core(NamedTuple):
-    """A tile that spawns bots: active until it is captured, then razed for good."""
+    """A tile that spawns bots: active until it is captured, then razed permanently."""
 
     id: int
     tile: Tile
     owner: Slot
     active: bool
     last_spawn: int
-    """The number of turns played when it last spawned; 0 for never."""
+    """The number of turns played when it last spawned a bot; 0 for never."""
 
 
 class Node(NamedTuple):
@@ -177,11 +177,11 @@ class Node(NamedTuple):
     tile: Tile
     energy: bool
     timer: int
-    """The turns since it became empty; 0 while it holds energy."""
+    """The number of turns since it became empty; 0 while it holds energy."""
 
 
 class PlayerStats(NamedTuple):
-    """The counts of one slot."""
+    """The statistics of one slot."""
 
     energy: int = 0
     collected: int = 0
@@ -189,9 +189,9 @@ class PlayerStats(NamedTuple):
     eliminated: int = 0
     dominant_turns: int = 0
     failures: int = 0
-    """Faults in a row."""
+    """The number of consecutive faults."""
     crashed: bool = False
-    """Whether it is no longer asked, after too many faults."""
+    """Whether the slot is no longer asked, after too many faults."""
 
 
 class Death(NamedTuple):
@@ -257,10 +257,10 @@ class State:
     nodes: tuple[Node, ...]
     cores: tuple[Core, ...]
     bots: tuple[Bot, ...]
-    """In ascending id."""
+    """The living bots, by ascending id."""
     next_bot_id: int
     stats: tuple[PlayerStats, ...]
-    """By slot."""
+    """The statistics by slot."""
     dead: tuple[Death, ...] = ()
     """The deaths of the last turn, sorted."""
     seed: int = 0

@@ -87,7 +87,7 @@ class TurnBuilder:
         )
 
     def stats(self, slot: Slot) -> PlayerStats:
-        """Return the counts of a slot after the turn; its faults have already been counted."""
+        """Return a slot's statistics after the turn; its faults have already been counted."""
         return self.before.stats[slot]._replace(
             energy=self.energy[slot],
             collected=self.collected[slot],
@@ -109,13 +109,13 @@ class TurnBuilder:
 
 
 def move(builder: TurnBuilder) -> None:
-    """MOVE: move all bots at once, then resolve all collisions at once (rule 2)."""
+    """MOVE: move all bots simultaneously, then resolve all collisions together (rule 2)."""
     standing = builder.before.bots
     ahead, blocked = builder.before.terrain.torus.ahead, builder.before.terrain.blocked
     moved = []
     targets = set()
     for bot in standing:
-        # Orders name tiles: one for a tile without an own bot has no effect.
+        # Orders refer to tiles: an order for a tile without an own bot has no effect.
         way = builder.orders.get(bot.owner, {}).get(bot.tile)
         target = bot.tile if way is None else ahead[way][bot.tile]
         if way is not None and target not in blocked:
@@ -203,7 +203,7 @@ def capture(builder: TurnBuilder) -> None:
 
 
 def collect(builder: TurnBuilder) -> None:
-    """COLLECT: energy goes to the only owner beside it; several destroy it (rule 5)."""
+    """COLLECT: energy goes to the only owner next to it; several owners destroy it (rule 5)."""
     bot_at = builder.bots_by_tile()
     beside = builder.before.terrain.torus.discs(BESIDE)
     for number, node in enumerate(builder.nodes):
@@ -309,7 +309,7 @@ class SeenCore(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """All that a slot sees in a turn; tuples are sorted, and the slot itself is owner 0."""
+    """Everything that a slot sees in a turn; tuples are sorted, and the slot itself is owner 0."""
 
     config: Config
     turn: int

@@ -37,4 +37,4 @@ STRATEGIES: Final[Mapping[str, LateStrategy]] = {
         "Gathers, answers raids, and with eight bots or more attacks cores in a group.",
     ),
 }
-"""By name, simplest strategy first and strongest last."""
+"""The strategies by name, from the simplest to the strongest."""

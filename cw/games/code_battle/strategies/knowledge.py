@@ -1,4 +1,4 @@
-"""What a strategy remembers of earlier views, since each shows only what is in sight."""
+"""A strategy's memory of earlier views, since each view shows only what is in sight."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ class TorusDistance:
 
     @cached_property
     def across(self) -> list[int]:
-        """Difference of columns -> steps, the shorter way around.
+        """Column difference -> steps, the shorter way around.
 
         A negative difference indexes from the end of the list, which is the other way around.
         """
@@ -144,7 +144,7 @@ class TorusDistance:
 
     @cached_property
     def along(self) -> list[int]:
-        """Difference of rows -> steps, the shorter way around; negative ones work too."""
+        """Row difference -> steps, the shorter way around; negative ones work too."""
         return [min(n, self.torus.rows - n) for n in range(self.torus.rows)]
 
     @cached_property
@@ -175,14 +175,14 @@ LATTICE: Final = 5
 """The spacing, in rows and columns, of the tiles that are explored."""
 
 MOST_FIELDS: Final = 128
-"""Distance fields to cache: on a large map each takes up to 0.3 MB."""
+"""The number of cached distance fields: on a large map each takes up to 0.3 MB."""
 
 
 class Knowledge:
     """What a slot has seen of a match so far."""
 
     def __init__(self, view: View) -> None:
-        """Start with the settings of the match only."""
+        """Initialize the knowledge with the match settings only."""
         self.config = view.config
         self.torus = torus(view.config.rows, view.config.cols)
         self.steps = TorusDistance(self.torus)

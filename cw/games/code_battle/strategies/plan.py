@@ -34,7 +34,7 @@ class TurnPlan:
     """
 
     def __init__(self, view: View, known: Knowledge) -> None:
-        """Start with all bots free."""
+        """Initialize the plan with all bots free."""
         self.view = view
         self.known = known
         self.torus = known.torus
@@ -83,7 +83,7 @@ class TurnPlan:
         return tile not in self.occupied and not self.known.walls >> tile & 1
 
     def is_safe(self, tile: Tile) -> bool:
-        """Return whether no enemy could have a tile within attack reach after one step."""
+        """Return whether a tile stays out of the enemies' attack reach after one step of theirs."""
         return tile not in self.threats
 
     def support(self, bot: Tile, tile: Tile) -> int:
@@ -178,7 +178,7 @@ class Commander:
     """A strategy that commands the bots of one slot in one match."""
 
     def __init__(self, player: Player, rng: Random) -> None:
-        """Take a seat with nothing seen yet; `rng` makes all random choices."""
+        """Initialize the strategy for a slot, with nothing seen; `rng` makes all random choices."""
         self.rng = rng
         self.known: Knowledge | None = None
 
@@ -197,7 +197,7 @@ class Commander:
 
 
 RALLY: Final = 5
-"""The maximum distance in steps from the centre at which a bot counts as with its group."""
+"""The maximum distance in steps from the centre at which a bot counts as part of its group."""
 
 CLOSE: Final = 3
 """The maximum distance in steps to the nearest friend while a group advances."""

@@ -25,7 +25,7 @@ class RandomBot:
     """Each bot holds with probability 0.2, or moves in a random direction."""
 
     def __init__(self, player: Player, rng: Random) -> None:
-        """Take a seat; `rng` makes all random choices."""
+        """Initialize the strategy for a slot; `rng` makes all random choices."""
         self.rng = rng
 
     def act(self, view: View) -> list[Json]:
@@ -55,7 +55,7 @@ class Rusher(Commander):
 
 
 ENOUGH: Final = 4
-"""The number of bots from which they move as a group."""
+"""The minimum number of bots that move as a group."""
 
 
 class Swarm(Commander):

@@ -38,14 +38,14 @@ TOGETHER: Final = 3
 """The maximum distance in steps between guards that attack together."""
 
 RESERVE: Final = 6
-"""The energy to keep. Spawning is automatic, so a bot must stand on the core to save energy."""
+"""The energy to save. Spawning is automatic, so a bot must stand on the core to prevent it."""
 
 
 class Guardian(Commander):
     """Guards its cores, and attacks with two or more bots together."""
 
     def command(self, plan: TurnPlan) -> None:
-        """Answer raids, gather near home, scout, and fill the rings with the remaining bots."""
+        """Respond to raids, gather near home, scout, and fill the rings with the remaining bots."""
         cores = plan.known.cores_of(enemy=False)
         if not cores:
             plan.gather(plan.free)
@@ -139,7 +139,7 @@ class Hunter(Commander):
     """Attacks isolated enemies in pairs; the other bots gather and explore."""
 
     def __init__(self, player: Player, rng: Random) -> None:
-        """Take a seat, with no targets yet."""
+        """Initialize the strategy for a slot, with no targets yet."""
         super().__init__(player, rng)
         self.targets: list[Target] = []
 

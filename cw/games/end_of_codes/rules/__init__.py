@@ -1,4 +1,4 @@
-"""The rules of End of Codes, behind the arena's common interface."""
+"""The rules of End of Codes, implementing the arena's `Rules` interface."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class EndOfCodes:
     seats = range(1, 1001)
 
     def new(self, players: Json, seed: int, /, **options: Json) -> State:
-        """Return the genesis; for options see genesis.OPTIONS."""
+        """Return the genesis; the options are genesis.OPTIONS."""
         return genesis(players, seed, options)
 
     def players(self, state: State) -> tuple[int, ...]:
@@ -31,7 +31,7 @@ class EndOfCodes:
         return tuple(player.userid for player in state.players)
 
     def to_move(self, state: State) -> tuple[Player, ...]:
-        """Return all players not thrown out, dead ones too, until the game is over."""
+        """Return all players not thrown out, including dead ones, until the game is over."""
         if reason(state) is not None:
             return ()
         return tuple(player.userid for player in state.players if player.fault is None)
@@ -63,7 +63,7 @@ class EndOfCodes:
         return resolve(state, intents, faults)
 
     def observe(self, state: State, player: Player | None) -> State:
-        """Return the state itself: all players know each round in full."""
+        """Return the state itself: all players see every round in full."""
         return state
 
     def outcome(self, state: State) -> Outcome | None:

@@ -1,4 +1,4 @@
-"""The start of a game: round 0, drawn from a seed (rule book, "Start")."""
+"""The start of a game: round 0, generated from a seed (rule book, "Start")."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OPTIONS: Final = (
 MOST_PLAYERS: Final = 1000
 LARGEST_SEED: Final = 2**31 - 1
 LARGEST_ID: Final = 2**63 - 1
-"""Largest userid: columns of creatures have 64 bits."""
+"""The largest userid: the columns of creatures have 64 bits."""
 
 USERNAME: Final = re.compile(r"\w{1,64}", re.ASCII)
 
@@ -28,8 +28,8 @@ USERNAME: Final = re.compile(r"\w{1,64}", re.ASCII)
 def genesis(players: Json, seed: int, options: Mapping[str, Json]) -> State:
     """Return round 0; raise UsageError if an option is unknown or invalid.
 
-    Missing values are drawn in a fixed order: M, W and H, MAX_HP, then the cells of the creatures
-    in ascending id. So the same seed and options always give the same round.
+    Missing values are chosen at random in a fixed order: M, W and H, MAX_HP, then the cells of the
+    creatures by ascending id. So the same seed and options always give the same round.
     """
     for name in options:
         if name not in OPTIONS:
@@ -134,11 +134,11 @@ def number(name: str, value: Any, low: int, high: int) -> None:
 
 
 def map_size(total: int, options: Mapping[str, Json], rng: Random) -> tuple[int, int]:
-    """Return the width and the height of the map, drawn unless given.
+    """Return the width and the height of the map, at random unless given.
 
-    Both are drawn from one interval between the sides of squares with 3 and 4 cells per creature.
+    Both are chosen from one interval between the sides of squares with 3 and 4 cells per creature.
     The interval is open if it then contains an integer, otherwise closed; with few creatures it may
-    be empty, and its lower end is taken. Raises UsageError if given with less than 3 cells per
+    be empty, and its lower end is used. Raises UsageError if a given size has less than 3 cells per
     creature.
     """
     if "W" in options:
@@ -156,7 +156,7 @@ def map_size(total: int, options: Mapping[str, Json], rng: Random) -> tuple[int,
 
 
 def draw_cells(total: int, width: int, height: int, rng: Random) -> list[tuple[int, int]]:
-    """Return a distinct random cell for each creature, in the order of the draws."""
+    """Return a distinct random cell for each creature, in the order in which they are chosen."""
     # At most a third of the cells are taken, so few draws are rejected.
     cells: dict[tuple[int, int], None] = {}
     while len(cells) < total:

@@ -1,4 +1,4 @@
-"""The checks of a reply to `/round`, in a fixed order: the first failure names the fault."""
+"""The checks of a reply to `/round`, in a fixed order: the first failure determines the fault."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class WrongReply(Exception):
         expected: str = "",
         actual: Json = None,
     ) -> None:
-        """Create the fault: `error` is its name without `round_`, `note` a sentence about it."""
+        """Create the fault: `error` is its name without `round_`, `note` a message about it."""
         super().__init__(error)
         name = f"round_{error}"
         self.fault = Fault(kind, name, note=note, expected=expected, actual=cited(actual))
@@ -39,7 +39,7 @@ class WrongReply(Exception):
 def cited(value: Json) -> str:
     """Return part of a reply for a report: text as it is, anything else as JSON, shortened.
 
-    Only that part is encoded: a reply may be nested deeper than an encoder can go.
+    Only that part is encoded, because a reply may be nested more deeply than an encoder can handle.
     """
     if isinstance(value, str):
         return value[:CITED]
@@ -160,7 +160,7 @@ def check_creature(place: str, sender: Sender, creature: int) -> None:
 
 
 def check_words(place: str, intent: dict[str, Json]) -> None:
-    """Raise WrongReply unless the action and the direction are known words."""
+    """Raise WrongReply unless the action and the direction are known."""
     for name, words in (("action", ACTIONS), ("direction", tuple(DIRECTIONS))):
         if intent[name] not in words:
             note = f"{place}: {name} must be {', '.join(words)}, not {short(intent[name])}"

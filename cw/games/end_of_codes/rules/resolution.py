@@ -1,8 +1,8 @@
-"""The resolution of a round (rule book, "A round"), on whole columns of creatures at a time.
+"""The resolution of a round (rule book, "A round"), vectorized over the columns of creatures.
 
-Everything is judged by the round before: attacks see who stood where (rule 3), so they come first
-and moves cannot dodge them. A creature that dies frees its cell, so hit points are settled before
-collisions.
+Everything is judged by the previous round: attacks see who stood where (rule 3), so they are
+resolved first and moves cannot dodge them. A creature that dies frees its cell, so hit points are
+settled before collisions.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from cw.games.end_of_codes.state import (
 from cw.games.rules import Fault
 
 NOBODY: Final = -1
-"""The entry of a cell without a living creature."""
+"""The value of a cell without a living creature."""
 
 CODES: Final = {
     (action, way): number
@@ -128,7 +128,7 @@ def send_back(
 ) -> None:
     """Send living movers back while a cell holds several living creatures (rule 6).
 
-    Changes `x` and `y`. Each pass sends back all movers in crowded cells at once, so the result
+    Changes `x` and `y`. Each pass sends back all movers in crowded cells together, so the result
     does not depend on the order. A mover goes back at most once, so the loop terminates: a creature
     that stayed was alone in its cell before the round.
     """

@@ -1,1 +1,1 @@
-"""League contests played by the workers of a hub."""
+"""Cups: league contests whose matches the hub's workers play."""

@@ -1,4 +1,4 @@
-"""Defines the cup format and its API routes."""
+"""Definition of the cup format and its API routes."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def cup_tables(cup: str) -> CupFacts:
 
 
 def table(standing: dict[str, Any], names: dict[str, str]) -> CupTable:
-    """Return a table of a contest's report as an API document."""
+    """Convert a table of a contest's report to its API response."""
     rows = [
         CupRow(
             rank=row["rank"],
@@ -96,7 +96,7 @@ OTHERS: Final = [name for name in FORMATS if name != USUAL]
 
 
 def address(cup: CompetitionFacts) -> str:
-    """Return the address of a cup."""
+    """Return the URL of a cup's page."""
     return address_of("cups.page", slug=cup.slug)
 
 

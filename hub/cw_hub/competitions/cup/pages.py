@@ -48,7 +48,7 @@ def install(app: Flask) -> None:
 
 
 def find(reading: Reading, slug: str) -> CompetitionFacts:
-    """Return a cup by its slug; abort with 404 if it is missing or a draft that is not shown."""
+    """Return a cup by slug; abort with 404 if it is missing, or a draft hidden from the user."""
     cup = competitions_service.find(reading, NAME, slug)
     if cup is None or not is_shown(cup):
         abort(404, NO_CUP)
@@ -74,9 +74,9 @@ def report(reading: Reading, facts: CompetitionFacts) -> tuple[ChampionshipRepor
 
 
 def content(reading: Reading, facts: CompetitionFacts) -> dict[str, Any]:
-    """Return the context of the page's live part, cached by revision.
+    """Return the template context of the page's live part; cached per revision.
 
-    Raises UsageError, saying what is missing, if there is nothing to play yet.
+    Raises UsageError with the reason if there is nothing to play yet.
     """
 
     def make() -> dict[str, Json]:
@@ -96,7 +96,7 @@ def content(reading: Reading, facts: CompetitionFacts) -> dict[str, Any]:
 
 
 def content_or_404(reading: Reading, facts: CompetitionFacts) -> dict[str, Any]:
-    """Return the context of the page's live part; abort with 404 if there is nothing yet."""
+    """Return the template context of the live part; abort with 404 if there is none yet."""
     try:
         return content(reading, facts)
     except UsageError as error:
@@ -148,7 +148,7 @@ def stand(slug: str) -> Response:
 
 @routes.get("/<slug>/<any('report.json', 'report.md', 'games.csv'):name>")
 def form(slug: str, name: str) -> Response:
-    """Return the report as JSON, CSV or Markdown."""
+    """Return the cup's report as JSON, CSV or Markdown."""
     with one_reading() as reading:
         document, _ = report(reading, find(reading, slug))
     kind = name.rpartition(".")[2]
@@ -158,13 +158,13 @@ def form(slug: str, name: str) -> Response:
 
 @routes.get("/<slug>/matches/<stem>")
 def match(slug: str, stem: str) -> ResponseReturnValue:
-    """Redirect to the page of a match of a cup."""
+    """Redirect to the page of a cup match."""
     return redirect(url_for("match.page", match_id=match_named(slug, stem)))
 
 
 @routes.get("/<slug>/games/<stem>.json.gz")
 def game(slug: str, stem: str) -> ResponseReturnValue:
-    """Redirect to the replay download of a match of a cup."""
+    """Redirect to the replay download of a cup match."""
     return redirect(url_for("match.download", match_id=match_named(slug, stem)))
 
 
@@ -175,7 +175,7 @@ def log(slug: str, stem: str) -> ResponseReturnValue:
 
 
 def match_named(slug: str, stem: str) -> str:
-    """Return the name of a match of a cup; abort with 404 if there is none."""
+    """Return the match id of a cup match; abort with 404 if there is none."""
     with one_reading() as reading:
         cup = find(reading, slug)
         name = competitions_service.match_with_key(reading, cup.id, key_of(slug, stem))

@@ -1,7 +1,7 @@
-"""Championships whose matches the workers of a hub play: what is sent, and what comes back.
+"""Playing championships on a hub's workers: sending the entrants, and reading the results.
 
-Entrants are an object with the bots, whose programs are named by files relative to their own
-folders, and a zip of each of those folders. The result of each match is sent back.
+The entrants are an object that describes the bots, and a zip of each program's folder. The bots
+name their files relative to that folder. The result of each match is sent back.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class Parcel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """SHA-256 of each program's zip by bot name; "" for a program without files."""
     key_id: str
     secrets: str
-    """The bots' secrets, sealed under that key, in base64."""
+    """The bots' secrets, sealed with the key `key_id`, in base64."""
 
 
 class SentProgram(NamedTuple):
@@ -99,7 +99,7 @@ class SentProgram(NamedTuple):
 
 
 def is_program(bot: BotSpec) -> bool:
-    """Return whether a bot is run by the player of the match."""
+    """Return whether a bot is a program, which the match's player runs."""
     return bot.kind in ("exec", "python")
 
 
@@ -108,7 +108,8 @@ def send_program(
 ) -> SentProgram:
     """Store the files of a program, except those that belong to other bots.
 
-    Idempotent. Raises UsageError if the program cannot be sent, and StoreAway.
+    Idempotent. Raises UsageError if the program cannot be sent, and StoreAway if the store is
+    unavailable.
     """
     folder = program_folder(bot)
     if folder is None:
@@ -171,7 +172,8 @@ def name_in(part: str, folder: Path | None) -> str:
 def send(resources: Resources, cup: str, teams: Sequence[Team]) -> None:
     """Store the entrants of a cup for its workers.
 
-    The last call wins. Raises UsageError if a program cannot be sent, and StoreAway.
+    The last call wins. Raises UsageError if a program cannot be sent, and StoreAway if the store is
+    unavailable.
     """
     bots = [team.bot for team in teams]
     programs = {
@@ -193,19 +195,20 @@ def send(resources: Resources, cup: str, teams: Sequence[Team]) -> None:
 
 
 def row_of(cup: str) -> str:
-    """Return the name that the sealed secrets of a cup's entrants are bound to."""
+    """Return the name to which the sealed secrets of a cup's entrants are bound."""
     return f"championship.{cup}"
 
 
 def is_sent(claim: Claim) -> bool:
-    """Return whether the bots of a match were sent, so that no rows of the hub describe them."""
+    """Return whether a match's bots were sent by a championship, and so have no rows in the hub."""
     return not all(seat.bot_id for seat in claim.seats)
 
 
 def guests(resources: Resources, claim: Claim) -> Guests:
-    """Return the sent bots of a match.
+    """Return the bots that a championship has sent for a match.
 
-    Raises StoreAway, and Failure if they are not in the store.
+    Raises StoreAway if the store is unavailable, and Failure if the bots are not in it or their
+    programs cannot be run here.
     """
     if not is_sent(claim):
         return Guests()
@@ -217,7 +220,7 @@ def guests(resources: Resources, claim: Claim) -> Guests:
     names = [seat.name for seat in claim.seats]
     problem = problem_here(resources.settings)
     if problem and any(name in parcel.programs for name in names):
-        # Another machine may be able to isolate and limit them.
+        # Another host may be able to isolate and limit them.
         raise Failure(f"no programs are run here: {problem}")
     secrets = secrets_of(resources.sealer, cup, parcel)
     return Guests(
@@ -228,7 +231,7 @@ def guests(resources: Resources, claim: Claim) -> Guests:
 
 
 def placeholder(parcel: Parcel, name: str) -> BotSpec:
-    """Return a bot, as absent if it is a program that a player has yet to unpack."""
+    """Return a bot; a program is marked as absent until a player unpacks it."""
     bot = parcel.bots[name]
     return BotSpec(name, "absent", NOT_UNPACKED) if name in parcel.programs else bot
 
@@ -267,7 +270,7 @@ def report(claim: Claim) -> str | None:
 
 
 def outcome_of(resources: Resources, key: str, attempt: int) -> Outcome | None:
-    """Return the result of a match, or None if it is not in the object store; raise StoreAway."""
+    """Return the stored result of a match, or None; raise StoreAway if the store is unavailable."""
     data = resources.objects.get(outcome_key(key, attempt))
     return None if data is None else read_outcome(data)
 
@@ -340,14 +343,14 @@ def settings_for(
 
 
 def public_spec(bot: BotSpec) -> str | None:
-    """Return the kind of a bot, without anything secret."""
+    """Return the public spec of a bot, without anything secret; None for other kinds of bots."""
     if is_program(bot):
         return PROGRAM
     return f"{BUILTIN}{bot.target}" if bot.kind == "builtin" else None
 
 
 def sent_statuses(session: Session, cup: int, keys: Collection[str]) -> list[SentMatch]:
-    """Return the state of those of the given matches that are planned."""
+    """Return the states of the given matches, leaving out those that are not planned."""
     query = select(Match.id, Match.key, Match.state, Match.attempt, Match.reason)
     rows = session.execute(query.where(Match.competition_id == cup, Match.key.in_(keys)))
     return [SentMatch(*row) for row in rows]
@@ -360,7 +363,7 @@ def open_keys(session: Session, cup: int) -> set[str]:
 
 
 def stop(session: Session, clock: Clock, cup: int, *, with_played: bool = False) -> None:
-    """Stop planning matches of a cup, and void those waiting, and with `with_played` those running.
+    """Pause a cup, and void its waiting matches; with `with_played`, also the running ones.
 
     Idempotent. A worker that has lost its match notices, and stops.
     """
@@ -398,10 +401,10 @@ Say = Callable[[str], None]
 
 @contextmanager
 def connected(settings: HubSettings) -> Iterator[Resources]:
-    """Open the hub of these settings for the duration of the block.
+    """Open the resources of a hub for the duration of the block.
 
     Raises UsageError if the settings cannot reach another process, and Failure if the database or
-    the queue does not answer, or no worker is running.
+    the queue does not respond, or no worker is running.
     """
     if settings.is_sqlite:
         raise UsageError("--queue needs a database that the workers can reach: set CW_DATABASE_URL")
@@ -438,7 +441,7 @@ def id_of(folder: Path) -> str:
 
 @dataclass(slots=True)
 class Pending:
-    """A match that the championship awaits."""
+    """A match whose result the championship awaits."""
 
     over: asyncio.Future[SentMatch]
     note: Note
@@ -454,7 +457,7 @@ class Pending:
 
 
 class HubPlayers:
-    """The workers of a hub, on any machine: they play a cup, and this class tracks its progress."""
+    """Runs a championship as a cup on a hub's workers, on any host, and tracks its progress."""
 
     def __init__(
         self, resources: Resources, journal: Journal, teams: Sequence[Team], room: int, say: Say
@@ -462,7 +465,7 @@ class HubPlayers:
         """Send the entrants, and open their cup.
 
         `say` receives the problems that keep matches from being played. Raises UsageError if a
-        program cannot be sent, and StoreAway.
+        program cannot be sent, and StoreAway if the store is unavailable.
         """
         self.room = room
         self.lanes = max(1, slots_of(resources))
@@ -479,17 +482,17 @@ class HubPlayers:
             with resources.database.writing() as session:
                 self._cup = open_cup(session, resources.clock, self._slug, journal.settings, values)
                 self._known = open_keys(session, self._cup)
-            # If the queue is down, the next tick sends them.
+            # If the queue is down, the next tick sends the matches.
             send_of(resources, self._cup)
 
     def is_known(self, match: str) -> bool:
-        """Return whether a match was already open when this run began."""
+        """Return whether a match was already open when this run started."""
         return key_of(self._slug, match) in self._known
 
     async def play(self, job: Job, note: Note) -> MatchResult | MatchFailure | None:
-        """Wait for the result of a match; return None if it was called off before it began.
+        """Wait for the result of a match; return None if it was called off before it started.
 
-        If the database or the store is down, keep waiting: results are not lost.
+        If the database or the store is unavailable, keep waiting: results are not lost.
         """
         key = key_of(self._slug, job.spec.id)
         pending = self._pending[key] = Pending(asyncio.get_running_loop().create_future(), note)
@@ -540,7 +543,7 @@ class HubPlayers:
                 self._pending[key].over.set_result(SentMatch(0, key, "void", 0, None))
 
     def _look(self, waiting: Sequence[str]) -> list[SentMatch]:
-        """Return the state of matches; when stopping, first call off those that wait."""
+        """Return the states of matches; when stopping, first call off those that are waiting."""
         clock = self._resources.clock
         if self._stopping:
             with self._resources.database.writing() as session:
@@ -553,7 +556,7 @@ class HubPlayers:
         return statuses
 
     async def _patiently(self, work: Callable[[], T]) -> T:
-        """Return what `work` returns in a thread; retry until database and store are available."""
+        """Return the result of `work` in a thread; retry until database and store are available."""
         while True:
             try:
                 return await asyncio.to_thread(work)
@@ -572,7 +575,7 @@ class HubPlayers:
         self._problem = problem
 
     def stop(self) -> None:
-        """Call off all matches that no worker has begun, at the next poll."""
+        """Call off all matches that no worker has started, at the next poll."""
         self._stopping = True
 
     def warnings(self) -> Sequence[str]:

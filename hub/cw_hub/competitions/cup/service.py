@@ -1,4 +1,4 @@
-"""Cups between users' bots: matches are scheduled as the contest calls for them.
+"""Cups between users' bots: settings, match planning and results.
 
 A contest is a function of its results, so a cup stores nothing else: due fixtures and standings are
 recomputed from the finished matches.
@@ -49,7 +49,7 @@ MOST_OPEN: Final = 256
 def settings_of(cup: CompetitionFacts) -> ChampionshipSettings:
     """Return the settings of a cup; raise UsageError if they are invalid.
 
-    Its bots are in order of entry, strongest first.
+    The bots keep the order in which they were entered, strongest first.
     """
     values = {name: value for name, value in cup.settings.items() if name != SINCE}
     contest = values.pop("contest", USUAL)
@@ -93,7 +93,7 @@ class Limits:
 
     at_once: int
     of_each: int | None
-    """For bots without a limit of their own; None: unlimited."""
+    """Limit for each bot without a limit of its own; None: unlimited."""
     parallel: Mapping[str, int]
     """Limits of individual bots."""
 
@@ -107,7 +107,7 @@ class Limits:
 
 
 def limits_of(cup: CompetitionFacts) -> Limits:
-    """Return the limits of a cup; users' bots play one match of it at a time."""
+    """Return the limits of a cup; a user's bot plays one of its matches at a time."""
     of_each = None if "entrants" in cup.settings else 1
     return Limits(cup.settings.get("at_once", MOST_OPEN), of_each, cup.settings.get("parallel", {}))
 
@@ -150,29 +150,29 @@ def key_of(cup: str, match: str) -> str:
 
 
 def cup_of(key: str) -> str:
-    """Return the slug of the cup of a match."""
+    """Return the slug of the cup in a match's key."""
     return key.partition("/")[0]
 
 
 def parcel_key(cup: str) -> str:
-    """Return the key of the object that holds a cup's entrants."""
+    """Return the object store key of a cup's entrants."""
     return f"{PREFIX}/{cup}/entrants.json"
 
 
 def program_key(cup: str, digest: str) -> str:
-    """Return the key of a program's zip, stored once per cup."""
+    """Return the object store key of a program's zip, which is stored once per cup."""
     return f"{PREFIX}/{cup}/programs/{digest}"
 
 
 def outcome_key(key: str, attempt: int) -> str:
-    """Return the key under which an attempt stores the result of a match."""
+    """Return the object store key of a match result, which differs by attempt."""
     return f"{PREFIX}/{key}-{attempt}.json.gz"
 
 
 def forget(resources: Resources) -> int:
     """Delete old entrants and match results; return the number of objects deleted.
 
-    By then, whoever runs the championship has long since fetched them.
+    By then, the organiser of the championship has long since fetched them.
     """
     age = timedelta(days=resources.settings.replay_days)
     keys = list(resources.objects.keys(PREFIX, resources.clock() - age))
@@ -219,7 +219,7 @@ class Cup:
         return self.matches.get(key_of(self.facts.slug, stem_of(fixture)))
 
     def played(self) -> Played:
-        """Return the finished matches, as far as the contest reaches them."""
+        """Return the finished matches that the contest calls for, with their results."""
         lines, contest = self.settings.lines(), self.settings.contest()
         results: dict[Fixture, Result] = {}
         entries: list[Entry] = []
@@ -269,7 +269,7 @@ class Cup:
 
 
 def entry_of(fixture: Fixture, match: Match, seats: Sequence[MatchParticipant]) -> Entry:
-    """Return a finished match as an entry; unranked seats come last."""
+    """Return a finished match as a championship entry; unranked seats share the last rank."""
     last = max((seat.rank for seat in seats if seat.rank is not None), default=0) + 1
     return Entry(
         fixture.stage,
@@ -304,7 +304,7 @@ def plan(session: Session, clock: Clock) -> None:
 def plan_cup(session: Session, clock: Clock, competition: int) -> None:
     """Plan the due matches of a cup, and end it once there are none left.
 
-    Concurrent callers wait, then find the matches planned.
+    Concurrent callers wait, and then find the matches already planned.
     """
     row = competitions_service.lock(session, competition)
     if row.state != "running":
@@ -389,7 +389,7 @@ def change(
     values: Mapping[str, Any],
     actor: str,
 ) -> None:
-    """Change settings of a cup that has not begun; raise UsageError if they are invalid."""
+    """Change settings of a cup; raise UsageError if it has started, or if they are invalid."""
     begun = select(Match.id).where(Match.competition_id == cup.id).limit(1)
     if session.scalar(begun) is not None:
         raise UsageError(f"the cup {cup.slug} has begun, so its settings stay as they are")
@@ -404,10 +404,7 @@ def steer(
     state: CompetitionState,
     actor: str,
 ) -> None:
-    """Set a cup's state.
-
-    Raises UsageError if it cannot be played.
-    """
+    """Set a cup's state; raise UsageError if it is over or cannot be played."""
     if cup.state == "over":
         raise UsageError(f"the cup {cup.slug} is over")
     if state in ("planned", "running"):

@@ -1,1 +1,1 @@
-"""The daily game: all ready bots play at a due time of each day."""
+"""Daily games: all ready bots of a game play one match at a set time of day."""

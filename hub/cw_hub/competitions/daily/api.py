@@ -1,4 +1,4 @@
-"""Daily games in the API: which were played, and their rankings."""
+"""API routes of daily games and their rankings."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def daily_games(query: DailyQuery) -> List[DailyGame]:
 
 
 def daily_game(game: Game) -> DailyGame:
-    """Return a daily game as an API document."""
+    """Convert a daily game to its API response."""
     return document(DailyGame, game)
 
 
@@ -122,5 +122,5 @@ def ranking(query: RankingQuery) -> List[RankingRow]:
 
 
 def ranking_row(place: Place) -> RankingRow:
-    """Return a row of a ranking as an API document."""
+    """Convert a row of a ranking to its API response."""
     return document(RankingRow, place)

@@ -1,4 +1,4 @@
-"""A user's End of Codes bot in daily games: its settings, and whether it is ready."""
+"""Users' End of Codes bots in daily games: settings, keys, readiness probes and admission."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ PROBE: Final = "probe_bot"
 """The job that checks whether a bot is ready; takes the id of its row."""
 
 FRESH: Final = timedelta(seconds=5)
-"""Minimum age of a probe before the next one."""
+"""Minimum time between two probes of a bot."""
 
 LONGEST: Final = 200
-"""Maximum number of characters kept of a bot's answer."""
+"""Maximum length of the texts stored about a bot's response, in characters."""
 
 ProbeState: TypeAlias = Literal["no_url", "not_probed", "passed", "failed"]
-"""The state of a bot, by its last probe."""
+"""A bot's state according to its last probe."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +52,10 @@ class GraderBot:
     form: str
     """Encoding of requests to it: `urlencoded` or `multipart`."""
     checks: Sequence[Mapping[str, Any]]
-    """The steps of the last probe; the last of them includes the observed answer."""
+    """The steps of the last probe; the last of them includes the observed response."""
     checked_at: datetime | None
     is_new: bool
-    """Whether it has never been probed at any address."""
+    """Whether it has never been probed at any URL."""
     secret: Sealed | None
     secret_row: str
     version: int | None = None
@@ -82,7 +82,7 @@ class GraderBot:
 
 
 def mine(user_id: int) -> ColumnElement[bool]:
-    """Return the SQL condition for the bot of a user."""
+    """Return the SQL condition for a user's bot, unless it is retired."""
     is_mine: ColumnElement[bool] = (Bot.user_id == user_id) & (Bot.game == GAME)
     return is_mine & (Bot.status != "RETIRED")
 
@@ -108,11 +108,11 @@ OWN_BOT: Final = (
     .order_by(_BOTS.id)
     .limit(1)
 )
-"""A user's bot. Built once and of columns alone, because many pages run it."""
+"""Selects a user's bot. Built once, and of columns only, because many pages run it."""
 
 
 def find(session: Session, user_id: int) -> GraderBot | None:
-    """Return the bot of a user, or None before the first visit of its page."""
+    """Return a user's bot, or None before the first visit to its page."""
     row = session.execute(OWN_BOT, {"user": user_id}).one_or_none()
     return None if row is None else own(row)
 
@@ -135,7 +135,7 @@ def own(row: Bot | Row[*tuple[Any, ...]]) -> GraderBot:
 
 
 def make(session: Session, clock: Clock, sealer: Sealer, user_id: int, username: str) -> GraderBot:
-    """Create the bot of a user, with a key and without an address. Concurrent callers get one bot.
+    """Create a user's bot, with a key but without a URL; concurrent callers get the same bot.
 
     An existing bot without a key (a built-in strategy) gets one.
     """
@@ -167,10 +167,10 @@ def give_key(row: Bot, sealer: Sealer) -> None:
 
 
 def save(session: Session, user_id: int, endpoint: str, form: str) -> bool:
-    """Save address and encoding; return whether the bot has changed. The last call wins.
+    """Save URL and encoding; return whether the bot has changed. The last call wins.
 
-    A program becomes a web service, and keeps its versions. If the address changes, earlier checks
-    are discarded.
+    A program becomes a web service, and keeps its versions. If the URL changes, earlier checks are
+    discarded.
     """
     row = session.scalars(select(Bot).where(mine(user_id)).with_for_update()).first()
     if row is None:
@@ -185,14 +185,14 @@ def save(session: Session, user_id: int, endpoint: str, form: str) -> bool:
 
 
 def renew_key(session: Session, sealer: Sealer, user_id: int) -> None:
-    """Give the bot of a user a new key; not idempotent."""
+    """Give a user's bot a new key. Not idempotent."""
     row = session.scalars(select(Bot).where(mine(user_id)).with_for_update()).first()
     if row is not None:
         give_key(row, sealer)
 
 
 def entrant_to_probe(session: Session, bot: int) -> Entrant | None:
-    """Return a bot to probe, or None if it has no address, or is suspended or retired."""
+    """Return a bot to probe, or None if it has no URL, or is suspended or retired."""
     row = session.get(Bot, bot)
     if row is None or row.kind != "url" or not row.endpoint or row.user_id is None:
         return None
@@ -230,7 +230,7 @@ def note_probe(
 
 
 def steps_of(readiness: Readiness) -> list[dict[str, Any]]:
-    """Return the completed steps; the last one includes the observed answer."""
+    """Return the steps of a probe; the last one includes the observed response."""
     steps: list[dict[str, Any]] = [{"step": name, "ok": True} for name in readiness.passed]
     if readiness.fault is not None:
         failed = {"step": readiness.failed, "ok": False, "problem": readiness.failed}
@@ -249,10 +249,10 @@ NOT_ASKED: Final = "The host of your bot was asked too often in the last hour"
 
 
 def probe_bot(resources: Resources, bot: int, owner: str = "", visitor: str = "") -> None:
-    """Probe one bot; the job `probe_bot`.
+    """Probe one bot: the handler of the job `probe_bot`.
 
-    Not idempotent: a repeated job probes again. A result is dropped if the bot has changed
-    meanwhile. Afterwards `owner` and `visitor` may request their next probe.
+    Not idempotent: a repeated job probes again. A result is dropped if the bot has changed in the
+    meantime. Afterwards `owner` and `visitor` may request their next probe.
     """
     try:
         probe_now(resources, bot)
@@ -273,14 +273,14 @@ def probe_now(resources: Resources, bot: int) -> None:
 def write(
     resources: Resources, answered: Sequence[tuple[Entrant, Readiness]], asked_at: datetime
 ) -> None:
-    """Save the results of bots that are unchanged since they were asked."""
+    """Save probe results, except those of bots that have changed since the probe."""
     with resources.database.writing() as session:
         for entrant, answer in answered:
             note_probe(session, entrant, answer, asked_at)
 
 
 def answers(resources: Resources, entrants_of_game: Sequence[Entrant]) -> Sequence[Readiness]:
-    """Ask all bots at once, and return their answers."""
+    """Probe bots concurrently, and return the results."""
     if not entrants_of_game:
         return []
     names = [str(number) for number in range(len(entrants_of_game))]
@@ -346,12 +346,12 @@ def asked_too_often(resources: Resources, services: Sequence[Entrant]) -> list[E
 
 
 def not_asked(user_id: int) -> dict[str, object]:
-    """Return the report of a bot that was not asked."""
+    """Return the report of a bot that was not probed because of its host's request limit."""
     return report(user_id, 0, None, "initiate", "startup", "initiate_not_asked", text=NOT_ASKED)
 
 
 def refusal(entrant: Entrant, answer: Readiness) -> dict[str, object]:
-    """Return the report of a bot that is not admitted."""
+    """Return the report of a bot that is refused because its probe has failed."""
     fault = answer.fault
     error = "" if fault is None else fault.detail
     more = {} if fault is None else {"expected": fault.expected, "actual": fault.actual}

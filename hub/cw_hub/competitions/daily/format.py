@@ -1,4 +1,4 @@
-"""The format of daily games: everybody plays in one game at a set time of day."""
+"""Definition of the daily format: all bots play in one game at a set time of day."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from cw_hub.store.models import Bot, Competition, Match, MatchParticipant, User
 
 
 def news(session: Session) -> Iterator[NewsItem]:
-    """Yield the latest games with their winners."""
+    """Yield news items about the latest games and their winners."""
     games = (
         select(Match.id, Match.match_id, Match.at, Match.players, Competition.title.label("name"))
         .join(Competition, Competition.id == Match.competition_id)
@@ -49,7 +49,7 @@ def news(session: Session) -> Iterator[NewsItem]:
 
 
 def winners_of(session: Session, match: int) -> str:
-    """Name the winners of a game, by the id of its row."""
+    """Return a text that names the winner of a game, or counts its winners."""
     first = (MatchParticipant.match_id == match, MatchParticipant.rank == 1)
     names = session.scalars(select(MatchParticipant.name).where(*first).limit(2)).all()
     if len(names) == 1:
@@ -59,11 +59,11 @@ def winners_of(session: Session, match: int) -> str:
 
 
 PLACES: Final = 3
-"""Number of places shown at the top."""
+"""Number of leaders shown."""
 
 
 def address(competition: CompetitionFacts) -> str:
-    """Return the address of a competition's ranking."""
+    """Return the URL of a competition's ranking."""
     if competition.slug == GAME:
         return address_of("ranking.page")
     return address_of("ranking.page", game=competition.slug)
@@ -75,7 +75,7 @@ def next_at(session: Session, clock: Clock, competition: CompetitionFacts) -> da
 
 
 def leaders(session: Session, competition: int) -> Sequence[Place]:
-    """Return the top places of a daily competition's last ranked game."""
+    """Return the leaders of a daily competition: the top of its last ranked game."""
     last = rankings.find(session, competition)
     if last is None:
         return []
@@ -94,7 +94,7 @@ def leaders(session: Session, competition: int) -> Sequence[Place]:
 
 
 def profile_part(session: Session, user_id: int, username: str) -> Markup:
-    """Return the rank graph of a user."""
+    """Render a user's rank graph."""
     graph = graph_of(session, GAME, user_id)
     return part_of_page("hub/competitions/daily/profile.html", graph=graph, username=username)
 
@@ -106,7 +106,7 @@ def profile_line(session: Session, user_id: int) -> tuple[str, str]:
 
 
 def profile_head() -> Markup:
-    """Return the scripts of the graph."""
+    """Return the head content with the scripts of the rank graph."""
     return part_of_page("hub/competitions/daily/profile_head.html")
 
 

@@ -1,4 +1,4 @@
-"""Daily games over time: the games of a month, and the history of players and bots."""
+"""Queries and texts for the history of daily games: calendar, rank graphs, bots' behaviour."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MATCHES, _SEATS = Match.__table__, MatchParticipant.__table__
 
 
 def month(session: Session, facts: CompetitionFacts, first: date) -> dict[date, list[Game]]:
-    """Return the shown games of a month by day, in the competition's time zone."""
+    """Return a month's shown games, by day in the competition's time zone."""
     due = daily_service.read_settings(facts.settings).due
     begin = datetime.combine(first, time(), due.zone)
     end = datetime.combine((first + timedelta(days=32)).replace(day=1), time(), due.zone)
@@ -40,7 +40,7 @@ def month(session: Session, facts: CompetitionFacts, first: date) -> dict[date, 
 
 
 class Point(NamedTuple):
-    """A game that a user played, as a point of a graph."""
+    """A point of a user's rank graph: one game that the user played."""
 
     match: str
     at: datetime
@@ -110,11 +110,11 @@ LAST_RANK: Final = select(func.min(_SEATS.c.rank)).where(
 )
 
 BEGINNING: Final = datetime(2000, 1, 1, tzinfo=UTC)
-"""Before all games."""
+"""A time before all games."""
 
 
 def points(session: Session, game: str, user_id: int, since: datetime = BEGINNING) -> list[Point]:
-    """Return the shown games of a user since a moment, oldest first, each with the best rank."""
+    """Return a user's shown games since a time, oldest first, each with the user's best rank."""
     values = {"game": game, "user": user_id, "since": since}
     return [Point(*row) for row in session.execute(POINTS, values)]
 
@@ -134,7 +134,7 @@ class Behaviour:
     rank: int | None
     """None if the bot was not admitted."""
     report: Mapping[str, Any] | None
-    """Its first problem, or None."""
+    """The report of its first problem, or None."""
     died: int | None
 
 
@@ -168,23 +168,23 @@ ALWAYS: Final = (DEFAULT, "all")
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """A graph as initially shown."""
+    """A user's rank graph as it is first shown."""
 
     points: Sequence[Point]
     """Points of the last 10 days."""
     periods: Mapping[str, str]
-    """The selectable periods."""
+    """The labels of the selectable periods, by name."""
 
 
 def graph_of(session: Any, game: str, user_id: int) -> Graph:
-    """Return the graph of a user."""
+    """Return a user's rank graph for a game."""
     now = resources().clock()
     first = first_played(session, game, user_id)
     return Graph(points_of(session, game, user_id, DEFAULT), offered(first, now))
 
 
 def offered(first: datetime | None, now: datetime) -> dict[str, str]:
-    """Return the selectable periods: those for which a player has been active long enough."""
+    """Return the selectable periods: the usual ones, and those that a player's history covers."""
     return {
         name: words
         for name, (words, length) in PERIODS.items()
@@ -193,7 +193,7 @@ def offered(first: datetime | None, now: datetime) -> dict[str, str]:
 
 
 def points_of(session: Any, game: str, user_id: int, period: str) -> list[Point]:
-    """Return the points of a period."""
+    """Return the points of a user's rank graph in a period."""
     length = PERIODS[period][1]
     since = BEGINNING if length is None else resources().clock() - length
     return points(session, game, user_id, since)
@@ -205,7 +205,7 @@ UNSEATED: Final = "There was no seat for your bot in the last game"
 KILLED: Final = " and your creatures were killed by the grader"
 
 LARGEST: Final = {"game": "64 KiB", "round": "256 KiB"}
-"""Maximum size of an answer, by request."""
+"""Maximum size of a response, by request."""
 
 LEFT_OUT: Final = "left out a key: expected {expected}, got {actual}"
 WORDS: Final[Mapping[str, str]] = {
@@ -235,11 +235,11 @@ WORDS: Final[Mapping[str, str]] = {
     "intent_dead_creature": "gave an intent for a dead creature: {actual}",
     "intent_duplicate": "gave an intent for the same creature twice: {actual}",
 }
-"""What a bot did, by error name without the request."""
+"""Texts that say what a bot did, by error name without the request."""
 
 
 def sentence(behaviour: Behaviour | None) -> str:
-    """Describe a bot's behaviour in the last game; None: it took no part."""
+    """Return a message about a bot's behaviour in the last game; None: it did not take part."""
     if behaviour is None:
         return ABSENT
     if behaviour.report is None:
@@ -248,7 +248,7 @@ def sentence(behaviour: Behaviour | None) -> str:
 
 
 def problem(report: Mapping[str, Any], died: int | None) -> str:
-    """Return the first problem of a bot in a game."""
+    """Return a message about a bot's first problem in a game."""
     if report["error"] == NO_SEAT:
         return UNSEATED
     request, _, name = report["error"].partition("_")

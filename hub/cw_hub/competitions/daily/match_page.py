@@ -1,4 +1,4 @@
-"""The match page of a daily game: its ranking, and the games before and after."""
+"""Parts of a daily game's match page: links to its ranking and its neighbours, and its players."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DELETED: Final = "deleted player"
 
 
 def title(at: datetime) -> str:
-    """Return the title of a game by its due time."""
+    """Return the title of a game, given its due time."""
     return f"Game of {at:%Y-%m-%d %H:%M} UTC"
 
 
@@ -51,7 +51,7 @@ def part(reading: Reading, match: MatchView, _battle: int) -> MatchPart:
 
 @lru_cache(maxsize=256)
 def drawn(_root: str, game: str, around: Neighbours, _minute: int) -> MatchPart:
-    """Return the part of a game between its neighbours; cached for a minute."""
+    """Render the parts of a finished game's match page; cached for a minute."""
     match_id = around.game.match_id
     more = {} if game == GAME else {"game": game}
     values = {"match_id": match_id, "around": around, "more": more}
@@ -65,7 +65,7 @@ def drawn(_root: str, game: str, around: Neighbours, _minute: int) -> MatchPart:
 
 @routes.get("/match/<int:gameid>")
 def of_game(gameid: int) -> ResponseReturnValue:
-    """Redirect to the page of a game by the number that bots receive."""
+    """Redirect from the game id that bots receive to the match page."""
     with one_reading() as reading:
         name = name_of_game(reading, gameid)
     if name is None:
@@ -75,7 +75,7 @@ def of_game(gameid: int) -> ResponseReturnValue:
 
 @routes.get("/match/<match_id>/people")
 def people(match_id: str) -> Response:
-    """Return the players of a game for the viewer, or 304 if unchanged."""
+    """Return the ranked players of a game as JSON for the viewer, or 304 if unchanged."""
     match = find(match_id)
     with one_reading() as reading:
         around = neighbours(reading, match)

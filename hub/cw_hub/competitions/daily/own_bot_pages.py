@@ -59,19 +59,19 @@ def own_bot() -> GraderBot:
 
 
 def author_of(bot: GraderBot) -> Author:
-    """Return the current user's bot as the author of its versions."""
+    """Return the current user as the author of the bot's program versions."""
     return Author(bot.id, bot.bot_id, player().username, url, url_for("bot_settings.page"))
 
 
 def url(name: str, **more: Any) -> str:
-    """Return the address of an action on versions."""
+    """Return the URL of an action on program versions."""
     return url_for(f"bot_settings.{name}", **more)
 
 
 @family.post("/upload")
 @players_only
 def upload() -> ResponseReturnValue:
-    """Save a version of the program, which becomes the player's bot."""
+    """Save an uploaded program as a new version of the player's bot."""
     why = why_off(resources().settings) or (UNCONFIRMED if must_confirm() else "")
     if why:
         abort(409, why)
@@ -88,7 +88,7 @@ def upload() -> ResponseReturnValue:
 
 
 def save(bot: GraderBot, package: Package, note: str) -> int:
-    """Turn a bot into a program, and save a version of it; return its number."""
+    """Turn a bot into a program, and save a version of it; return the version's number."""
     hub = resources()
     new = version_pages.stored(hub.objects, bot.bot_id, package, note)
     with hub.database.writing() as writing:
@@ -99,7 +99,7 @@ def save(bot: GraderBot, package: Package, note: str) -> int:
 @family.post("/use-version")
 @players_only
 def use_version() -> ResponseReturnValue:
-    """Switch to an earlier version."""
+    """Switch the player's bot to an earlier version of its program."""
     bot, hub = own_bot(), resources()
     try:
         number = version_pages.number_sent()
@@ -118,7 +118,7 @@ def use_version() -> ResponseReturnValue:
 @family.get("/version/<int:number>.zip")
 @players_only
 def version_file(number: int) -> Response:
-    """Return a version of the program, only to its author."""
+    """Return a version of the program as a zip file, only to its author."""
     return version_pages.file(author_of(own_bot()), number)
 
 
@@ -130,14 +130,14 @@ def compare() -> ResponseReturnValue:
 
 
 def view_of(bot: GraderBot) -> BotView:
-    """Return a bot in the form that bot pages use."""
+    """Return the BotView of a bot, which the bot pages use; abort with 404 if it is missing."""
     with resources().database.reading() as reading:
         view = bots_service.find_by_id(reading, bot.bot_id)
     return view or abort(404, "There is no such bot.")
 
 
 def part(bot: GraderBot) -> Markup:
-    """Return the version section of a bot's page, for its author."""
+    """Return the section with the program versions of a bot, for its author."""
     with resources().database.reading() as reading:
         versions = bots_versions.versions_of(reading, bot.id)
     return part_of_page(
@@ -155,11 +155,11 @@ LONGEST: Final = 500
 FORMS: Final = ("urlencoded", "multipart")
 OFTEN: Final = parse("10 per minute")
 ONCE: Final = parse("1 per 5 second")
-"""Rate of probes per bot; a probe that still waits in the queue is not on record yet."""
+"""Rate limit of probes per bot, as a probe waiting in the queue is not in `checked_at` yet."""
 
 
 def is_bot_base(url: str) -> bool:
-    """Return whether a text is a valid bot base, as the game's document defines it."""
+    """Return whether a text is a valid base URL of a bot, as the game's document defines it."""
     try:
         return check_base(url) == url
     except UsageError:
@@ -167,7 +167,7 @@ def is_bot_base(url: str) -> bool:
 
 
 class BotSettingsForm(Form):
-    """The address of the bot, and the encoding of requests to it."""
+    """The bot's URL, and the form encoding of requests to it."""
 
     endpoint = StringField(
         "Bot URL:",
@@ -188,7 +188,7 @@ class BotSettingsForm(Form):
 @routes.get("")
 @players_only
 def page() -> ResponseReturnValue:
-    """Show the player's bot, and probe it."""
+    """Show the settings of the player's bot, and probe the bot."""
     bot = own_bot()
     probe(bot)
     data = MultiDict({"endpoint": "" if bot.kind == "builtin" else bot.endpoint, "form": bot.form})
@@ -196,7 +196,7 @@ def page() -> ResponseReturnValue:
 
 
 def probe(bot: GraderBot) -> None:
-    """Probe a bot, unless it was probed just now or too often."""
+    """Probe a bot, unless it is no web service, or was probed just now or too often."""
     hub = resources()
     is_fresh = bot.checked_at is not None and hub.clock() - bot.checked_at < FRESH
     if bot.kind != "url" or not bot.endpoint or is_fresh:
@@ -211,7 +211,7 @@ def probe(bot: GraderBot) -> None:
 def send_probe(bot: GraderBot) -> None:
     """Enqueue a probe, unless its host gets too many requests or earlier probes are unfinished.
 
-    Without a confirmed e-mail address, a user gets only the first probe.
+    Without a confirmed email address, a user gets only the first probe.
     """
     hub = resources()
     owner = checks.owner_named(player().user_id)
@@ -226,7 +226,7 @@ def send_probe(bot: GraderBot) -> None:
 
 
 def show(bot: GraderBot, form: BotSettingsForm, errors: dict[str, str]) -> str:
-    """Return the page with the submitted form."""
+    """Render the settings page with the submitted form and its errors."""
     hub = resources()
     with hub.database.reading() as reading:
         competition = rankings.competition_of(reading, GAME)
@@ -251,21 +251,21 @@ def show(bot: GraderBot, form: BotSettingsForm, errors: dict[str, str]) -> str:
 
 
 def key_of(bot: GraderBot) -> str:
-    """Return the key sent to a bot."""
+    """Return the API key that is sent to a bot; "" for none."""
     return (
         "" if bot.secret is None else resources().sealer.open(bot.secret, bot.secret_row).decode()
     )
 
 
 def checked_at(bot: GraderBot) -> str:
-    """Return the time of a bot's last probe, for scripts."""
+    """Return the time of a bot's last probe in the format for scripts; "" for none."""
     return "" if bot.checked_at is None else machine_time(bot.checked_at)
 
 
 @routes.post("", endpoint="save")
 @players_only
 def save_bot() -> ResponseReturnValue:
-    """Save address and encoding, whatever the bot answers, and probe the bot."""
+    """Save the bot's URL and encoding, whether or not the bot is ready; the page then probes it."""
     bot = own_bot()
     form = BotSettingsForm(request.form)
     if not form.validate():
@@ -282,7 +282,7 @@ def save_bot() -> ResponseReturnValue:
 @routes.post("/key")
 @players_only
 def renew() -> ResponseReturnValue:
-    """Give the bot a new key."""
+    """Give the bot a new API key."""
     hub = resources()
     own_bot()
     with hub.database.writing() as writing:

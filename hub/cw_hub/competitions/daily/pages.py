@@ -1,4 +1,4 @@
-"""The Ranking page: schedule and rankings of daily games, and graphs of a player's history."""
+"""Pages with the schedule and the rankings of daily games, and the data of players' rank graphs."""
 
 from __future__ import annotations
 
@@ -46,16 +46,16 @@ NOBODY_WON: Final = {
     "all_dead": "none, the last players died together",
     "round_cap": "none, round limit reached",
 }
-"""Texts in place of the winner, by the reason that ended a game."""
+"""Texts shown instead of a winner, by the reason why a game ended."""
 
 
 def wanted_game() -> str:
-    """Return the requested game."""
+    """Return the game in the query parameter `game`, by default End of Codes."""
     return request.args.get("game", GAME)
 
 
 def is_of_bots() -> bool:
-    """Return whether rows show bots rather than players, as a player may have several bots."""
+    """Return whether the ranking lists bots, not players, as a player may have several bots."""
     return wanted_game() != GAME
 
 
@@ -65,7 +65,10 @@ def more() -> dict[str, str]:
 
 
 def competition(session: Any) -> CompetitionFacts | None:
-    """Return the requested competition; abort with 404 if it is missing."""
+    """Return the daily competition of the requested game, if the current user may see it.
+
+    Returns None if the default game has none; aborts with 404 if another game has none.
+    """
     facts = rankings.competition_of(session, wanted_game())
     if facts is not None and not is_shown(facts):
         facts = None
@@ -75,7 +78,10 @@ def competition(session: Any) -> CompetitionFacts | None:
 
 
 def neighbours(session: Any, facts: CompetitionFacts | None) -> Neighbours | None:
-    """Return the requested game, or the last one; abort with 404 if it is not shown."""
+    """Return the requested daily game, by default the last one, with its neighbours.
+
+    Returns None if there is no game yet; aborts with 404 if the requested game is not shown.
+    """
     name = request.args.get("match", "")
     around = None if facts is None else rankings.find(session, facts.id, name)
     if name and around is None:
@@ -84,7 +90,7 @@ def neighbours(session: Any, facts: CompetitionFacts | None) -> Neighbours | Non
 
 
 def chosen_country() -> str:
-    """Return the requested country, or the remembered one; "" for all."""
+    """Return the country code from the query or the cookie; "" for all countries."""
     country = request.args.get("country", "")
     code = country if country == EVERYWHERE or country in COUNTRIES else ""
     code = code or (request.cookies.get(COOKIE, "") if not country else "")
@@ -143,7 +149,7 @@ def page() -> ResponseReturnValue:
 
 
 def table_of(session: Any, choice: List, viewer: int | None) -> dict[str, Any]:
-    """Return the rows of a table, and the hidden positions between them."""
+    """Return the ranking table's values: rows, hidden positions, own position and number."""
     if viewer is None:
         rows = rankings.places(session, choice, 1, BLOCK)
         return {"rows": rows, "gap": None, "own": None, "number": len(rows)}
@@ -155,14 +161,14 @@ def table_of(session: Any, choice: List, viewer: int | None) -> dict[str, Any]:
 
 
 def drawn(places: Sequence[Place], viewer: int | None) -> list[tuple[Place, Markup]]:
-    """Return rows with their HTML."""
+    """Return ranking rows, each with its HTML."""
     root, of_bots = request.script_root, is_of_bots()
     return [(row, row_of(root, row, row.user_id == viewer, of_bots)) for row in places]
 
 
 @lru_cache(maxsize=4096)
 def row_of(_root: str, place: Place, is_mine: bool, is_of_bots: bool) -> Markup:
-    """Return the HTML of a row; cached, because the rows of the last game are shown often."""
+    """Return a ranking row as HTML; cached, because rows of the last game are shown often."""
     row = get_template_attribute("hub/competitions/daily/ranking_table.html", "row")
     cells: Markup = row(place, is_mine, is_of_bots)
     return cells
@@ -176,7 +182,7 @@ def countries_of(session: Any, game: int) -> frozenset[str]:
 
 @lru_cache(maxsize=256)
 def options_of(countries: frozenset[str], choice: str) -> Markup:
-    """Return the HTML of the selectable countries, by name; cached."""
+    """Return the options of the country filter as HTML, sorted by name; cached."""
     codes = sorted(countries | {choice} - {""}, key=COUNTRIES.__getitem__)
     options = get_template_attribute("hub/competitions/daily/ranking_table.html", "options")
     part: Markup = options(codes, choice)
@@ -184,7 +190,7 @@ def options_of(countries: frozenset[str], choice: str) -> Markup:
 
 
 def winner_of(session: Any, winners: Neighbours, table: dict[str, Any] | None) -> Place | None:
-    """Return the winner of a game, from the loaded rows if the table is unfiltered."""
+    """Return the only winner of a game, or None; use the loaded rows if the table is unfiltered."""
     if winners.game.reason in NOBODY_WON:
         return None
     rows = table["rows"] if table and not chosen_country() else None
@@ -219,7 +225,7 @@ def number_of(name: str) -> int:
 
 @routes.get("/ranking/calendar")
 def calendar() -> ResponseReturnValue:
-    """Return the games of a month by day."""
+    """Return the games of a month by day, as JSON."""
     first = month_of(request.args.get("month", ""))
     with one_reading() as reading:
         facts = competition(reading)
@@ -244,12 +250,12 @@ def month_of(text: str) -> date:
 
 @routes.get("/ranking/now")
 def now() -> Response:
-    """Return the current state for page scripts, or 304 if unchanged."""
+    """Return the running, next and last game as JSON for scripts, or 304 if unchanged."""
     return polls.answer(f"ranking {wanted_game()}", going_on)
 
 
 def going_on() -> Polled:
-    """Look up the current state."""
+    """Look up the running game, the next due time and the last game."""
     with one_reading() as reading:
         facts = competition(reading)
         coming = facts and rankings.upcoming(reading, resources().clock, facts)
@@ -267,7 +273,7 @@ history_routes = Blueprint("rank_graph", __name__)
 
 @history_routes.get("/user/<username>/graph")
 def points(username: str) -> ResponseReturnValue:
-    """Return the ranks of a user in the games of a period."""
+    """Return a user's ranks in the games of a period, as JSON."""
     period = request.args.get("period", DEFAULT)
     if period not in PERIODS:
         abort(400, f"period must be one of {', '.join(PERIODS)}.")

@@ -1,4 +1,4 @@
-"""Daily games: scheduling, operator actions, and stored results."""
+"""Scheduling daily games, admitting bots to them, operator actions, and saving results."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ from cw_hub.store.models import Bot, BotVersion, Competition, Match, MatchPartic
 
 
 def report_of(player: int, gameid: int, slot_result: SlotResult) -> dict[str, Json]:
-    """Return a bot's first problem in a game, in the form of the game's document."""
+    """Return the report of a bot's first problem, in the format of the game's document."""
     fault = slot_result.faults[0]
     error = str(fault["detail"]).partition(":")[0]
     request = error.partition("_")[0]
     turn = fault["turn"] if request == "round" else None
     text = str(fault["detail"]).partition(": ")[2]
     if request == "initiate":
-        # It was ready at admission, but no longer when the game began.
+        # The bot was ready at admission, but no longer when the game started.
         text = TEXTS[sanity(error).index(False)]
     more = {"expected": fault.get("expected", ""), "actual": fault.get("actual", "")}
     return report(player, gameid, turn, request, fault["kind"], error, text=text, **more)
@@ -57,7 +57,7 @@ def report(  # noqa: PLR0913, PLR0917 - its members
     expected: str = "",
     actual: str = "",
 ) -> dict[str, Json]:
-    """Return a report with all its members."""
+    """Return a report as a JSON object with all its members."""
     about = {"userid": userid, "gameid": gameid, "round": turn, "request": request}
     return {
         **about,
@@ -82,7 +82,7 @@ SEED_TRIES: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class Entrant:
-    """An eligible bot in its present state."""
+    """A bot that is eligible for a game, in its current state."""
 
     bot: int
     user_id: int
@@ -100,7 +100,7 @@ class Entrant:
 
 
 def entrants(session: Session, game: str) -> list[Entrant]:
-    """Return the bots eligible for a game, by user id."""
+    """Return the bots eligible for a game, ordered by user id."""
     users_now = (User.locked_at.is_(None), User.deleted_at.is_(None))
     rows = session.execute(
         select(Bot, User.id, User.username, BotVersion)
@@ -116,8 +116,8 @@ def entrants(session: Session, game: str) -> list[Entrant]:
 def may_play(game: str) -> Any:
     """Return the SQL condition for bots eligible for a game.
 
-    In End of Codes a player is a person, whose number identifies the creatures; the site's own
-    bots share one number, so they stay out.
+    In End of Codes a player is a user, whose id identifies the creatures; the house bots share one
+    user id, so they are excluded.
     """
     if game == GAME:
         is_asked = Bot.kind != "program"
@@ -129,7 +129,7 @@ def may_play(game: str) -> Any:
 
 
 def entrant_of(bot: Bot, user_id: int, owner: str, version: BotVersion | None = None) -> Entrant:
-    """Return a bot as an entrant, with the playing version of its program, if any."""
+    """Return a bot as an entrant, with the version of its program that plays, if any."""
     seat = claimed_seat(bot, owner=owner, version=version)
     is_active = bot.status == "ACTIVE"
     return Entrant(bot.id, user_id, seat, bot.endpoint, bot.secret_version, is_active)
@@ -141,11 +141,11 @@ class Admission:
 
     ready: Sequence[Entrant]
     refused: Sequence[tuple[Entrant, Mapping[str, Json]]]
-    """Each with its report."""
+    """Each refused bot with its report."""
 
 
 def seated(game: str, seed: int, admission: Admission) -> Admission:
-    """Return an admission limited to the seats of the game, drawn by the seed."""
+    """Return an admission limited to the game's seats; the seed decides which bots get one."""
     most = load_game(game).rules.seats.stop - 1
     if len(admission.ready) <= most:
         return admission
@@ -192,7 +192,7 @@ def admit(session: Session, claim: Claim, admission: Admission) -> Claim | None:
 
 
 def claim_with(claim: Claim, ready: Sequence[Entrant]) -> Claim:
-    """Return a claim with its participants; in End of Codes, players and game get the hub's ids."""
+    """Return a claim with its participants and, in End of Codes, the ids of players and game."""
     seats = tuple(entrant.seat for entrant in ready)
     if claim.game != GAME:
         return replace(claim, seats=seats)
@@ -204,8 +204,8 @@ def claim_with(claim: Claim, ready: Sequence[Entrant]) -> Claim:
 def playable(claim: Claim) -> Claim:
     """Return a claim with the first playable seed, starting from its own.
 
-    Drawn options may make a game too large for its limits. Raises UsageError if none of many
-    seeds fits.
+    Options drawn from the seed may make a game too large for its limits. Raises UsageError if none
+    of SEED_TRIES seeds fits.
     """
     if claim.game != GAME:
         return claim
@@ -227,7 +227,7 @@ def playable(claim: Claim) -> Claim:
 
 FORMAT: Final = "daily"
 LATE: Final = timedelta(hours=12)
-"""The maximum delay of a game; games due earlier are called off."""
+"""Maximum delay of a game; a game that would start even later is called off."""
 
 
 NO_SETTINGS: Final[Mapping[str, Any]] = {}
@@ -281,10 +281,10 @@ def read_time(text: Any) -> time:
 
 
 def plan(session: Session, clock: Clock) -> None:
-    """Create the row of each competition's latest due time, if it is missing.
+    """Create the row of each competition's latest due game, if it is missing.
 
-    A unique key makes this idempotent, also when called concurrently. The game is called off at
-    once if it is too late or another game is open; earlier due times get no row.
+    A unique key makes this idempotent, also when called concurrently. The game is called off
+    immediately if it is too late or another game is open; earlier due times get no row.
     """
     running = select(Competition.id).where(
         Competition.format == FORMAT, Competition.state == "running"
@@ -294,7 +294,7 @@ def plan(session: Session, clock: Clock) -> None:
 
 
 def plan_one(session: Session, clock: Clock, competition: int) -> None:
-    """Create the row of a competition's latest due time."""
+    """Create the row of a competition's latest due game, if it is missing."""
     now = clock()
     facts = find_running(session, competition)
     if facts is None or facts.since is None:
@@ -306,13 +306,13 @@ def plan_one(session: Session, clock: Clock, competition: int) -> None:
         return
     if is_planned(session, key_of(facts, due)):
         return
-    # Concurrent planners wait here, then find the row that was made meanwhile.
+    # Concurrent planners wait here, and then find the row that another one has created.
     competitions_service.lock(session, competition)
     if is_planned(session, key_of(facts, due)):
         return
     is_free = open_game(session, competition) is None
-    # Even a game that is called off at once gets a row: it records the reason, and the next tick
-    # skips it.
+    # Even a game that is called off immediately gets a row, which records the reason and makes the
+    # next tick skip the game.
     game = add_game(session, clock, facts, due)
     if now - due > LATE:
         call_off(session, clock, game, "server_was_down")
@@ -329,12 +329,12 @@ def find_running(session: Session, competition: int) -> CompetitionFacts | None:
 
 
 def key_of(facts: CompetitionFacts, at: datetime) -> str:
-    """Return the key of a game."""
+    """Return the unique key of a competition's game at a due time."""
     return f"{facts.slug} {at:%Y-%m-%dT%H:%M:%SZ}"
 
 
 def is_planned(session: Session, key: str) -> bool:
-    """Return whether a game has a row."""
+    """Return whether the game with a key has a row."""
     query = select(Match.id).where(Match.kind == FORMAT, Match.key == key)
     return session.scalar(query) is not None
 
@@ -353,13 +353,13 @@ def call_off(session: Session, clock: Clock, game: int, reason: str) -> None:
 
 
 def open_game(session: Session, competition: int) -> str | None:
-    """Return the name of the open game, or None."""
+    """Return the match id of a competition's open game, or None."""
     query = select(Match.match_id).where(Match.competition_id == competition, Match.state.in_(OPEN))
     return session.scalar(query.limit(1))
 
 
 def name_of_game(session: Session, gameid: int) -> str | None:
-    """Return the public name of a game by its number, or None."""
+    """Return the match id of the daily game with a `gameid`, or None."""
     return session.scalar(select(Match.match_id).where(Match.id == gameid, Match.kind == FORMAT))
 
 
@@ -380,7 +380,7 @@ def begin_site(session: Session, clock: Clock, _: Mapping[str, Any] = NO_SETTING
 
 
 def begin(session: Session, clock: Clock, competition: int) -> str:
-    """Plan a game for now; return its name.
+    """Plan a game that is due now; return its match id.
 
     Raises GameIsOpen while another game is open; of concurrent callers, exactly one succeeds.
     """
@@ -393,7 +393,10 @@ def begin(session: Session, clock: Clock, competition: int) -> str:
 
 
 def skip(session: Session, clock: Clock, competition: int) -> datetime:
-    """Call off the next due time; return it. Not idempotent: a second call skips another."""
+    """Call off the game at the next due time; return that time.
+
+    Not idempotent: a second call skips another game.
+    """
     facts = competitions_service.facts_of(competitions_service.lock(session, competition))
     due = next(next_due(session, clock, facts))
     call_off(session, clock, add_game(session, clock, facts, due), "skipped")
@@ -413,7 +416,7 @@ def next_due(session: Session, clock: Clock, facts: CompetitionFacts) -> Iterato
 def upcoming(
     session: Session, clock: Clock, facts: CompetitionFacts, number: int
 ) -> list[datetime]:
-    """Return the next due times, or none unless the competition is running."""
+    """Return the next due times, up to `number`; none unless the competition is running."""
     return list(islice(next_due(session, clock, facts), number)) if facts.state == "running" else []
 
 
@@ -421,7 +424,7 @@ def upcoming(
 
 
 def finished(session: Session, _: Clock, claim: Claim, battles: Sequence[BattleResult]) -> None:
-    """Save each bot's first problem as its report, and mark the pages as changed."""
+    """Save each End of Codes bot's first problem as its report, and mark the pages as changed."""
     if claim.game == GAME:
         for slot, (player, slot_result) in enumerate(
             zip(claim.players, battles[-1].slots, strict=True)

@@ -1,4 +1,4 @@
-"""Queries behind the pages of daily games: list, rankings and the behaviour of bots."""
+"""Queries behind the pages of daily games: shown games, due times, rankings and ranked players."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ from cw_hub.matches.results import OPEN
 from cw_hub.store.models import Bot, Friend, Match, MatchParticipant, User
 
 BLOCK: Final = 10
-"""Number of positions at the top of a ranking, and revealed at a time in a gap."""
+"""Number of rows at the top of a ranking, and maximum number loaded at a time into a gap."""
 
 AROUND: Final = 11
-"""Number of positions around the user's own."""
+"""Number of rows shown around the user's own, including it."""
 
 EARLIER: Final = 30
-"""Number of games in the list of a bot's behaviour."""
+"""Number of games in the list of a bot's behaviour on its page."""
 
-# Statements are built once, and of columns alone: building them takes most of the time of a page.
-# Their parameters are named.
+# The statements are built once, and select only columns, because building them takes most of a
+# page's time. Their parameters are named.
 
 _BOTS = Bot.__table__
 _MATCHES, _SEATS = Match.__table__, MatchParticipant.__table__
@@ -52,7 +52,7 @@ _USERS, _FRIENDS = User.__table__, Friend.__table__
 
 @dataclass(frozen=True, slots=True)
 class Game:
-    """A shown daily game: it is over, and has a ranking."""
+    """A daily game that pages show: it is finished and has a ranking."""
 
     id: int
     match_id: str
@@ -63,7 +63,7 @@ class Game:
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """A shown game with the games before and after it."""
+    """A shown game, and the match ids of the shown games before and after it."""
 
     game: Game
     previous: str | None
@@ -75,7 +75,7 @@ class Place:
     """A row of a ranking."""
 
     position: int
-    """From 1, within the shown list."""
+    """The number of the row in the shown list, starting at 1."""
     rank: int
     score: float
     name: str
@@ -106,7 +106,7 @@ def is_shown(match: FromClause = _MATCHES) -> ColumnElement[bool]:
 
 
 def neighbour(*, is_later: bool) -> ColumnElement[str]:
-    """Return a column with the name of the shown game before or after a query's game."""
+    """Return a subquery for the match id of the shown game before or after the queried game."""
     other = _MATCHES.alias()
     place = (other.c.at, other.c.id)
     here = tuple_(_MATCHES.c.at, _MATCHES.c.id)
@@ -135,7 +135,7 @@ NAMED: Final = WITH_NEIGHBOURS.where(_MATCHES.c.match_id == bindparam("match"))
 LATEST: Final = GAMES.order_by(_MATCHES.c.at.desc(), _MATCHES.c.id.desc()).limit(bindparam("rows"))
 BEFORE: Final = LATEST.where(
     tuple_(_MATCHES.c.at, _MATCHES.c.id)
-    # Values in a tuple do not take their type from the other side.
+    # Parameters in a tuple do not take their types from the other side of the comparison.
     < tuple_(bindparam("at", type_=_MATCHES.c.at.type), bindparam("before", type_=Integer))
 )
 
@@ -163,7 +163,7 @@ def game_of(row: Any) -> Game:
 
 
 def find(session: Session, competition: int, match_id: str = "") -> Neighbours | None:
-    """Return a shown game by name, or the last one, with its neighbours; or None."""
+    """Return a shown game by match id, or the last one, with its neighbours; None if missing."""
     values = {"competition": competition, "match": match_id}
     row = session.execute(NAMED if match_id else LAST, values).one_or_none()
     return None if row is None else Neighbours(game_of(row), row[-2], row[-1])
@@ -195,18 +195,18 @@ def upcoming(session: Session, clock: Clock, facts: CompetitionFacts) -> Upcomin
 
 
 class List(NamedTuple):
-    """A list of a game's seats: all, or those of one country."""
+    """Selects a game's ranked seats: all of them, or those of one country."""
 
     game: int
     country: str = ""
 
 
 WINDOWS: Final = (0, 1)
-"""The indexes of the windows that a page shows at once."""
+"""Indexes of the windows (ranges of rows) that one statement reads."""
 
 
 def ranked(*columns: ColumnElement[Any], of_country: bool) -> Select[*tuple[Any, ...]]:
-    """Return a query for the seats of a list, unordered; optionally of one country."""
+    """Return a query for a list's ranked seats, unordered; optionally of one country."""
     query = select(*columns).where(
         _SEATS.c.match_id == bindparam("game"), _SEATS.c.rank.is_not(None)
     )
@@ -218,7 +218,7 @@ def ranked(*columns: ColumnElement[Any], of_country: bool) -> Select[*tuple[Any,
 
 
 def window(number: int, *, of_country: bool) -> Select[*tuple[Any, ...]]:
-    """Return a query for the seats in a window of a list."""
+    """Return a query for the seats in one window (a range of rows) of a list."""
     seats = _SEATS.c.slot, _SEATS.c.rank, _SEATS.c.score, _SEATS.c.name, _SEATS.c.bot_id
     query = ranked(*seats, of_country=of_country).order_by(_SEATS.c.rank, _SEATS.c.slot)
     rows: BindParameter[int] = bindparam(f"rows{number}")
@@ -227,7 +227,7 @@ def window(number: int, *, of_country: bool) -> Select[*tuple[Any, ...]]:
 
 
 def rows_of_list(*, of_country: bool) -> Select[*tuple[Any, ...]]:
-    """Return the query for the rows within two windows of a list, with their users."""
+    """Return a query for the rows in both windows of a list, with their users."""
     seat = union_all(*(window(n, of_country=of_country) for n in WINDOWS)).subquery()
     is_friend = and_(_FRIENDS.c.user_id == bindparam("viewer"), _FRIENDS.c.friend_id == _USERS.c.id)
     return (
@@ -244,7 +244,7 @@ def rows_of_list(*, of_country: bool) -> Select[*tuple[Any, ...]]:
 
 
 def standing_in_list(*, of_country: bool) -> Select[*tuple[Any, ...]]:
-    """Return a query for the length of a list and the position of a user's first bot."""
+    """Return a query for a list's length and the position of a user's best-placed bot."""
     theirs = _SEATS.c.bot_id.in_(
         select(_BOTS.c.id).where(_BOTS.c.user_id == bindparam("viewer")).scalar_subquery()
     )
@@ -279,14 +279,14 @@ COUNTRIES: Final = (
 def places(
     session: Session, wanted: List, first: int, last: int, viewer: int | None = None
 ) -> list[Place]:
-    """Return the rows at positions `first` to `last` (from 1), by rank, then by userid."""
+    """Return the rows at positions `first` to `last` (from 1), by rank, then by user id."""
     return place_rows(session, wanted, [(first, last)], viewer)
 
 
 def place_rows(
     session: Session, wanted: List, windows: Sequence[tuple[int, int]], viewer: int | None
 ) -> list[Place]:
-    """Return the rows in one or two windows of a list, by position, in one statement."""
+    """Return the rows in one or two windows of a list, by position, with one SQL statement."""
     values: dict[str, Any] = {"game": wanted.game, "country": wanted.country, "viewer": viewer or 0}
     for number in WINDOWS:
         first, last = windows[number] if number < len(windows) else (1, 0)
@@ -306,17 +306,17 @@ class OwnPosition(NamedTuple):
 
 
 def standing(session: Session, wanted: List, user_id: int | None) -> OwnPosition:
-    """Return the length of a list, and the position of a user."""
+    """Return a list's length and a user's position in it."""
     values = {"game": wanted.game, "country": wanted.country, "viewer": user_id or 0}
     number, position = session.execute(STANDING[bool(wanted.country)], values).one()
-    # A listed user counts themselves, so a count of 0 means that the user is not listed.
+    # The user's own row is counted too, so 0 means that the user is not listed.
     return OwnPosition(number, int(position) if position else None)
 
 
 def windows(number: int, own: int | None) -> list[tuple[int, int]]:
-    """Return the positions initially shown: the top of the list, and those around the user's own.
+    """Return the ranges of positions shown first: the top, and those around the user's own.
 
-    Adjacent windows are merged.
+    Adjacent and overlapping ranges are merged.
     """
     top = (1, min(BLOCK, number))
     if own is None or number == 0:
@@ -334,7 +334,7 @@ def countries(session: Session, game: int) -> list[str]:
 
 
 class Person(NamedTuple):
-    """A player of a game, as shown by the viewer: with present data, not that of the game."""
+    """A player of a game as the viewer shows it: with current user data, not that of the game."""
 
     user_id: int
     name: str | None

@@ -1,1 +1,1 @@
-"""Rated play: endless matches, and a rating for each bot."""
+"""Rated competitions: bots are paired continuously, and every result changes their ratings."""

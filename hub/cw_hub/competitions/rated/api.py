@@ -1,4 +1,4 @@
-"""Rated competitions in the API: leaderboard, ratings, opponents."""
+"""API routes of rated competitions: leaderboard, ratings and opponents."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ NOT_RATED: Final = "There is no rated competition of this bot's game."
 
 
 def leaderboard_row(row: standings.Row) -> LeaderboardRow:
-    """Return a leaderboard row as an API document."""
+    """Convert a leaderboard row to its API response."""
     return document(LeaderboardRow, row, rating=row.shown_rating, last_match_at=row.active_at)
 
 
@@ -98,10 +98,10 @@ def standing(reading: Reading, bot: BotView) -> BotStanding | None:
 
 
 def rating_point(point: RatedPoint) -> RatingPoint:
-    """Return the rating of a bot after a match."""
+    """Convert the rating of a bot after a match to its API response."""
     return document(RatingPoint, point, rating=point.shown_rating)
 
 
 def opponent_row(opponent: bot_standings.Opponent) -> OpponentRow:
-    """Return a bot's results against an opponent as an API document."""
+    """Convert a bot's results against an opponent to their API response."""
     return document(OpponentRow, opponent, last_met_at=opponent.met_at)

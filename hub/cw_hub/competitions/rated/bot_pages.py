@@ -1,4 +1,4 @@
-"""The rated competition on a bot's page: rating, matches, opponents."""
+"""The rated sections of a bot's page: rating, matches and opponents."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from cw_hub.store.database import Reading
 routes = Blueprint("rated_bots", __name__)
 
 CAPACITY: Final = 64
-"""Number of bots whose part a process caches, about 50 kB each."""
+"""Number of page parts that a process caches, about 50 kB each."""
 
 TAKES_PART: Final = Markup("The bot takes part in matches.")
 RESTS: Final = Markup(" It crashed in three matches in a row and rests until {}.")
@@ -45,8 +45,8 @@ def install(app: Flask) -> None:
 def part(reading: Reading, bot: BotView, is_public: bool) -> BotPart:
     """Return the rated part of a bot's page.
 
-    The public part is cached per revision of the competition. The owner's part is not: it says
-    whether the bot is playing, which changes between revisions.
+    The public part is cached per revision of the competition. The owner's part is not, because it
+    states whether the bot is playing, which changes between revisions.
     """
     competition = competitions_service.find(reading, FORMAT, bot.game)
     if competition is None:
@@ -60,7 +60,7 @@ def part(reading: Reading, bot: BotView, is_public: bool) -> BotPart:
 
 
 class Wanted(NamedTuple):
-    """The selection in the address of the page."""
+    """The selection in the query parameters of the page."""
 
     page: int
     """Page of the list of opponents."""
@@ -73,7 +73,7 @@ class Wanted(NamedTuple):
 
 
 def wanted_of(reading: Reading, bot: BotView) -> Wanted:
-    """Return the selection in the address; an unknown version counts as none."""
+    """Return the selection in the query parameters; an unknown version counts as none."""
     is_program = bot.kind == "program"
     its = versions.versions_of(reading, bot.id) if is_program else ()
     numbers = tuple(version.number for version in its)
@@ -83,7 +83,7 @@ def wanted_of(reading: Reading, bot: BotView) -> Wanted:
 
 
 def new_part(reading: Reading, competition: int, bot: BotView, wanted: Wanted) -> BotPart:
-    """Build the part, with a page of the opponents of the bot or of one version."""
+    """Build the part, with a page of opponents, for the whole bot or for one version."""
     standing = bot_standings.standing(reading, competition, bot.id)
     if standing is None:
         return BotPart()
@@ -120,7 +120,7 @@ def new_part(reading: Reading, competition: int, bot: BotView, wanted: Wanted) -
 
 
 def sentence(standing: RankedBot) -> Markup:
-    """Describe how an active bot takes part."""
+    """Return a message about how an active bot takes part."""
     if standing.is_playing:
         return TAKES_PART + " It is playing now."
     if standing.last_match_at and standing.crash_streak >= CRASHES:
@@ -132,7 +132,7 @@ def sentence(standing: RankedBot) -> Markup:
 
 @routes.get("/bot/<name>/ratings")
 def ratings(name: str) -> ResponseReturnValue:
-    """Return a bot's shown ratings over time, for the chart of its page."""
+    """Return a bot's shown ratings over time as JSON, for the chart of its page."""
     with one_reading() as reading:
         bot = bots_service.find(reading, request.args.get("game") or None, name)
         competition = bot and rated_service.of_game(reading, bot.game)

@@ -1,4 +1,4 @@
-"""A bot's standing in a rated competition, its opponents, and the history of its rating."""
+"""Queries for a bot's standing in a rated competition, its opponents and its rating history."""
 
 from __future__ import annotations
 
@@ -65,11 +65,11 @@ def rated_matches_of(  # noqa: PLR0913, PLR0917 - of which bot where, and which 
 ) -> list[MatchView]:
     """Return the last finished rated matches of a bot, latest first, with all ratings.
 
-    With a version number, only matches of that version; with a moment, only matches lost since
+    With a version number, only matches of that version; with `lost_since`, only matches lost since
     then.
     """
     lost = () if lost_since is None else (is_lost_since(lost_since),)
-    # The seats' index walks from one match of a bot to the next.
+    # Ordering by `match_id` lets the database walk the index of the seats from match to match.
     played = session.execute(
         select(Match, MatchParticipant.version)
         .join(MatchParticipant, MatchParticipant.match_id == Match.id)
@@ -232,7 +232,7 @@ class Opponents:
 
     rows: Sequence[Opponent]
     number: int
-    """Their total number; 0 for a page beyond the last."""
+    """Total number of opponents; 0 for a page beyond the last."""
 
 
 def opponents(  # noqa: PLR0913, PLR0917 - whose, and which of them
@@ -243,7 +243,7 @@ def opponents(  # noqa: PLR0913, PLR0917 - whose, and which of them
     most: int = STANDINGS_PER_PAGE,
     version: int = 0,
 ) -> Opponents:
-    """Return a bot's opponents in rated matches, most frequent first, from an offset on.
+    """Return a bot's opponents in rated matches from an offset on, most frequent first.
 
     With a version number, only the opponents of that version.
     """

@@ -1,4 +1,4 @@
-"""Query parameters and documents of the rated competitions' API routes."""
+"""Query parameters and response types of the rated competitions' API routes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The format of rated competitions: bots are paired continuously, and every result is rated."""
+"""Definition of the rated format: bots are paired continuously, and every result is rated."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from cw_hub.store.database import Reading
 from cw_hub.store.models import CompetitionState
 
 PLACES: Final = 3
-"""Number of places shown at the top."""
+"""Number of leaders shown."""
 
 
 def address(competition: CompetitionFacts) -> str:
-    """Return the address of a competition's leaderboard."""
+    """Return the URL of a competition's leaderboard."""
     return address_of("leaderboard.page", game=competition.slug)
 
 
 def leaders(session: Session, competition: int) -> Sequence[Place]:
-    """Return the bots with the highest shown ratings; tied bots share a place."""
+    """Return the bots with the highest shown ratings; tied bots share a rank."""
     return [
         Place(leader.rank, leader.name, leader.owner, leader.picture, f"{leader.shown_rating:.0f}")
         for leader in standings.leaders(session, competition, PLACES)
@@ -41,9 +41,9 @@ def leaders(session: Session, competition: int) -> Sequence[Place]:
 
 
 def profile_part(session: Session, user_id: int, _username: str) -> Markup:
-    """Return a user's bots with their ratings; empty if there are none.
+    """Render a user's bots with their ratings; empty if there are none.
 
-    Viewers who may see the bots' condition on their pages see it here as well.
+    Users who may see the bots' condition on the bot pages see it here as well.
     """
     bots = bot_standings.bots_of(session, user_id)
     if not bots:
@@ -58,7 +58,7 @@ def profile_part(session: Session, user_id: int, _username: str) -> Markup:
 
 
 def part(_reading: Reading, match: MatchView, _battle: int) -> MatchPart:
-    """Return a sentence for each bot of a rated match, with the figures behind it."""
+    """Render the rating change of each bot in a rated match, with the values behind it."""
     changes = changes_of(match)
     if not changes:
         return NO_PART
@@ -121,14 +121,14 @@ def steer(
     state: CompetitionState,
     actor: str,
 ) -> None:
-    """Set a competition's state; when it runs, enter all bots of its game."""
+    """Set a competition's state; when it starts running, enter all bots of its game."""
     competitions_service.set_state(session, clock, facts.id, state, actor)
     if state == "running":
         rated_service.open_to_all(session, clock, facts.id, facts.game)
 
 
 def install(app: Application) -> None:
-    """Add caches of leaderboards and bot parts to an application."""
+    """Add the caches of leaderboards and bot parts to an app."""
     pages.install(app)
     bot_pages.install(app)
 

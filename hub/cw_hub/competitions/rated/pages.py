@@ -1,4 +1,4 @@
-"""The leaderboard of a rated competition, and the list of all matches."""
+"""Pages of the rated competitions' leaderboards, and the list of all matches."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from cw_hub.store.database import Reading
 routes = Blueprint("leaderboard", __name__)
 
 RANGES: Final = {0: "All time", 1: "Today", 7: "Last 7 days", 30: "Last 30 days"}
-"""By number of UTC days counted, including today."""
+"""Labels of the time ranges, by number of UTC days counted, including today."""
 
 CAPACITY: Final = 64
 """Number of leaderboard pages whose rows a process caches, about 60 kB each."""
@@ -140,7 +140,10 @@ class ShownBoard:
 
 
 def read_board(choice: Wanted) -> ShownBoard | None:
-    """Return the requested page, or None on a site without rated competitions; else 404."""
+    """Return the requested leaderboard page, or None on a site without rated competitions.
+
+    Aborts with 404 if the requested competition is missing or not shown.
+    """
     with one_reading() as reading:
         rated_ones = [one for one in everything(reading) if one.format == "rated"]
         open_ones = [one for one in rated_ones if one.state != "draft"]
@@ -186,7 +189,7 @@ def page() -> ResponseReturnValue:
 
 
 def name_of(competition: CompetitionFacts) -> str:
-    """Return a competition's title in the list: its game if it is the game's main one."""
+    """Return a competition's title in the list: that of its game if it is the game's main one."""
     is_of_game = competition.slug == competition.game
     return game_page(competition.game).title if is_of_game else competition.title
 

@@ -1,4 +1,4 @@
-"""Planning of rated matches: how many to queue, and whom to pair."""
+"""Planning rated matches: queue length, eligible bots, and pairing."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from cw_hub.store.models import (
 )
 
 REMEMBERED: Final = 2000
-"""Number of a bot's matches searched for its recent opponents."""
+"""Number of a bot's last matches searched for its recent opponents."""
 
 
 def eligible_bots(
@@ -45,8 +45,8 @@ def eligible_bots(
 ) -> Iterator[tuple[int, str, Candidate]]:
     """Yield the bots that can play now: row id, name, and pairing data.
 
-    Bots of locked accounts are left out, and bots for which a challenge has waited long, until it
-    has had its turn.
+    Bots of locked accounts are left out, and so are bots with an overdue challenge, until the
+    challenge has had its turn.
     """
     home = house.house_id(session)
     by_format, lately = (
@@ -85,7 +85,7 @@ def eligible_bots(
 
 
 def unix(moment: datetime | None) -> float | None:
-    """Return a moment in Unix seconds."""
+    """Return a time as a Unix timestamp in seconds; None for None."""
     return None if moment is None else moment.timestamp()
 
 
@@ -105,7 +105,7 @@ def games_by_format(session: Session, competition: int) -> dict[int, Counter[int
 
 
 def games_since(session: Session, competition: int, moment: datetime) -> Counter[int]:
-    """Return each bot's number of matches since a moment."""
+    """Return each bot's number of matches finished since a time."""
     rows = session.execute(
         select(MatchParticipant.bot_id, func.count())
         .join(Match, Match.id == MatchParticipant.match_id)
@@ -120,7 +120,7 @@ def games_since(session: Session, competition: int, moment: datetime) -> Counter
 
 
 def last_matches() -> Select[str, datetime]:
-    """Build the query of `last_met`."""
+    """Build the query that `last_met` runs."""
     matches_, seats, bots = Match.__table__, MatchParticipant.__table__, Bot.__table__
     its = (
         select(seats.c.match_id)
@@ -167,7 +167,7 @@ def plan(session: Session, clock: Clock) -> int:
     """Void matches of suspended bots, and pair bots; return the number of new matches.
 
     A repeated call finds enough matches queued. Concurrent callers wait, and then find the bots
-    playing. A late call plans late.
+    already playing. A late call plans late.
     """
     return sum(
         plan_competition(session, clock, competition) for competition in rated_competitions(session)
@@ -175,7 +175,7 @@ def plan(session: Session, clock: Clock) -> int:
 
 
 def plan_competition(session: Session, clock: Clock, competition: Competition) -> int:
-    """Plan one competition, which stays locked until the end of the transaction."""
+    """Plan one competition, locked until the transaction ends; return the number of new matches."""
     session.execute(
         select(Competition.id).where(Competition.id == competition.id).with_for_update()
     ).one()
@@ -198,7 +198,7 @@ def void_suspended(session: Session, clock: Clock, competition: int) -> None:
     """Void the queued matches of bots that the site itself has suspended.
 
     Owners cannot void a match (decisions 0009): if they retire or move the bot, or let it fail its
-    checks, it plays the match all the same, or loses it.
+    checks, it still plays the match, or loses it.
     """
     lost = (
         select(Match.match_id)
@@ -222,13 +222,13 @@ def queued(session: Session, competition: int) -> int:
 
 
 def number_of_matches(session: Session, competition: int) -> int:
-    """Return the number of matches made and not voided."""
+    """Return the number of matches created and not voided."""
     counted = and_(Match.competition_id == competition, Match.state != "void")
     return session.scalars(select(func.count()).where(counted)).one()
 
 
 def queue_length(session: Session, clock: Clock, competition: int) -> int:
-    """Return how many matches to queue: enough until the next tick, and few more."""
+    """Return the target length of the queue: enough matches until the next tick, and few more."""
     now = clock()
     slots = select(func.coalesce(func.sum(Worker.slots), 0))
     live = session.scalars(slots.where(Worker.seen_at > now - LIVE)).one()
@@ -240,19 +240,19 @@ def queue_length(session: Session, clock: Clock, competition: int) -> int:
 
 @dataclass(slots=True)
 class Eligible:
-    """The bots and maps available for pairing; the bots become fewer as matches are made."""
+    """The bots and maps available for pairing; planning a match removes its bots."""
 
     competition: Competition
     settings: RatedSettings
     now: datetime
     pool: Pool
     rows: Mapping[str, tuple[int, str]]
-    """The row id and name of each bot, by bot id."""
+    """Each bot's row id and name, by bot id."""
     maps: dict[int, list[tuple[str, float | None]] | None]
 
     @classmethod
     def of(cls, session: Session, clock: Clock, competition: Competition) -> Eligible:
-        """Return the bots that can play now."""
+        """Load the bots that can play now, and the maps."""
         settings, now = settings_of(session, competition), clock()
         if settings.warm_up > 0 and number_of_matches(session, competition.id) < settings.warm_up:
             settings = replace(settings, rest=0.0)
@@ -271,7 +271,7 @@ class Eligible:
         )
 
     def seat_next(self, session: Session) -> bool:
-        """Plan the next match; return False if none can be filled."""
+        """Plan the next match; return False if no pairing is possible."""
         while True:
             seed, pairing = secrets.randbits(planning.EXACT), None
             first = self.pool.seed_bot(house=self.settings.house_plays)
@@ -287,9 +287,9 @@ class Eligible:
                 return True
 
     def drawn_maps(self) -> dict[int, list[tuple[str, float | None]] | None]:
-        """Draw a map for each number of players from the half that was unused longest.
+        """Draw a map for each number of players from the least recently used half.
 
-        Drawing keeps the map unpredictable from earlier matches.
+        The draw keeps the map from being predictable from earlier matches.
         """
         return {
             players: all_maps and [secrets.choice(maps.longest_unused(all_maps))]
@@ -297,7 +297,7 @@ class Eligible:
         }
 
     def plan_match(self, session: Session, pairing: Pairing, seed: int) -> bool:
-        """Create the rows of a match; return False if one of its bots was just taken by another."""
+        """Create the rows of a match; return False if another match has just taken a bot."""
         map_option = {} if pairing.map_id is None else {"map": pairing.map_id}
         level = sum(self.pool[bot_id].shown_rating for bot_id in pairing.slots) / len(pairing.slots)
         wanted = Plan(
@@ -314,7 +314,8 @@ class Eligible:
             level=level,
         )
         rows = [self.rows[bot_id][0] for bot_id in pairing.slots]
-        # A savepoint per match: a bot taken meanwhile must not undo the other matches of this tick.
+        # One savepoint per match, because a bot taken in the meantime must not undo the other
+        # matches of this tick.
         attempt = session.begin_nested()
         match = planning.plan(session, lambda: self.now, wanted)
         if not ratings.hold(session, self.competition.id, rows, match):

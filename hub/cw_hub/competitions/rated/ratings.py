@@ -1,4 +1,7 @@
-"""Bot ratings: results are applied once, in one order, and can be verified from the rows."""
+"""Bot ratings: applying results once and in order, and explaining the changes.
+
+They can be verified by applying the stored results again.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ from cw_hub.store.models import Bot, Competition, Match, MatchParticipant, Ratin
 from cw_hub.store.models import Rating as ModelsRating
 
 DAY: Final = 86400
-"""In seconds."""
+"""Length of a day in seconds."""
 
 AT_ONCE: Final = 1000
 """Number of rows fetched at a time."""
@@ -41,7 +44,7 @@ class Totals(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Seated:
-    """The slot of a finished match, as far as it affects ratings."""
+    """The data of a finished match's slot that affect ratings."""
 
     bot: int
     rank: int | None
@@ -52,7 +55,7 @@ class Seated:
 def hold(session: Session, competition: int, bots: Sequence[int], match: int) -> bool:
     """Reserve bots for a match; return False if one of them is not free or no longer active.
 
-    After False, roll back. Of concurrent callers for a bot, exactly one succeeds.
+    The caller must roll back after False. Of concurrent callers for a bot, exactly one succeeds.
     """
     wanted = {"competition": competition, "bots": bots, "match": match}
     return len(session.execute(HOLD, wanted).all()) == len(bots)
@@ -113,8 +116,8 @@ BEFORE: Final = (
         _SEATS.c.match_id == bindparam("match"),
         _RATINGS.c.competition_id == bindparam("competition"),
     )
-    # Locking in this order prevents deadlocks. Not by the bare column: SQLite would read all
-    # ratings in key order rather than sort the few of a match.
+    # Locking in this order prevents deadlocks. The `+ 0` keeps SQLite from reading all ratings in
+    # key order instead of sorting the few of a match.
     .order_by(_RATINGS.c.bot_id + 0)
     .with_for_update(of=_RATINGS)
 )
@@ -162,7 +165,7 @@ def apply(session: Session, match: int, slots: Sequence[SlotResult]) -> None:
             for row in rows
         }
     )
-    # Rating and verifying share this code; `verify` only starts elsewhere.
+    # Rating and verifying share this code; `verify` only starts from an empty book.
     ranks, after = book.enter(seated, ended)
     session.execute(
         SEAT_AFTER,
@@ -182,7 +185,7 @@ def apply(session: Session, match: int, slots: Sequence[SlotResult]) -> None:
 
 
 def new(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Rename columns to the parameters of the statements above."""
+    """Rename columns to the parameter names of the statements above."""
     return {f"new_{name}": value for name, value in values.items()}
 
 
@@ -282,11 +285,11 @@ class RatingChange:
     expected: float
     """The points predicted by the ratings before the match."""
     level: Sequence[str] = ()
-    """In a match of many, the names of opponents with equal score, each worth half a point."""
+    """In a match with several opponents, those with an equal score, each worth half a point."""
 
     @property
     def gain(self) -> int:
-        """The increase of the shown rating, as lists round it."""
+        """The increase of the shown rating, from the rounded values that lists show."""
         return round(self.after.shown_rating) - round(self.before.shown_rating)
 
     @property
@@ -306,7 +309,7 @@ class RatingChange:
 
     @property
     def sentence(self) -> str:
-        """The explanation of the change, for people."""
+        """The explanation of the change, as an English sentence."""
         gain = f"gained {self.gain}" if self.gain > 0 else f"lost {-self.gain}"
         change = gain if self.gain else "kept its rating"
         cause = f"{self.cause} ({self.by_result:+d})"
@@ -314,7 +317,7 @@ class RatingChange:
 
     @property
     def cause(self) -> str:
-        """The result, compared with the expected one."""
+        """The result compared with the expected one, as text."""
         if len(self.opponents) > 1:
             points = f"{self.score:g} of {len(self.opponents)} points"
             level = f" (level with {enumerated(self.level)} by score)" if self.level else ""
@@ -332,7 +335,7 @@ class RatingChange:
 
     @property
     def distance(self) -> str:
-        """The estimated strength of the opponents relative to the bot."""
+        """The estimated strength of the opponents relative to the bot, as text."""
         ahead = round(self.strength - self.before.mu)
         if not ahead:
             return "estimated equally strong"
@@ -340,7 +343,7 @@ class RatingChange:
 
     @property
     def sureness(self) -> str:
-        """The change of its deviation."""
+        """The change of the bot's deviation, as text."""
         before, after = round(self.before.phi), round(self.after.phi)
         part = f" ({self.by_sureness:+d})" if self.by_sureness else ""
         if before == after:
@@ -349,7 +352,7 @@ class RatingChange:
 
 
 def changes_of(match: MatchView) -> list[RatingChange]:
-    """Return the changes by a rated match, best place first; none for an unrated one."""
+    """Return the rating changes by a match, best rank first; none for an unrated match."""
     changes = [change_of(match, seat) for seat in match.by_place]
     return [change for change in changes if change is not None]
 
@@ -363,8 +366,8 @@ def change_of_bot(match: MatchView, bot: int) -> RatingChange | None:
 def change_of(match: MatchView, seat: SeatView) -> RatingChange | None:
     """Return the rating change of a seat in a match.
 
-    Returns None if the match was not rated, or if it was rated from other ratings than those
-    before it: a failed match that was played again after later matches of its bots.
+    Returns None if the match was not rated, or if it was rated from other ratings than those before
+    it. The latter happens when a failed match is played again after later matches of its bots.
     """
     others = [other for other in match.seats if other.slot != seat.slot]
     met = [(other, other.before) for other in others if other.before is not None]

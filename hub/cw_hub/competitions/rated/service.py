@@ -1,4 +1,4 @@
-"""Rated competitions: who takes part, their settings, and the rows that prove a rating."""
+"""Rated competitions: entering bots, settings, and verifying or rebuilding the ratings."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class RatedSettings:
     rest: float = 60.0
     """Seconds between two matches of a bot."""
     warm_up: int = 0
-    """Number of matches at the beginning that ignore the rest."""
+    """Number of first matches of the competition for which `rest` is ignored."""
     house_plays: bool = False
     """Whether house bots play each other when no other bot can play."""
     matches: int | None = None
@@ -133,7 +133,7 @@ def read_options(game: str, value: Any) -> dict[str, Any]:
 
 
 def read_rest(_: str, value: Any) -> float:
-    """Parse a number of seconds."""
+    """Parse the rest between two matches, in seconds."""
     try:
         seconds = float(value)
     except (TypeError, ValueError):
@@ -188,7 +188,7 @@ READERS: Final[Mapping[str, Callable[[str, Any], Any]]] = {
     "house_plays": yes_or_no("house_plays"),
     "matches": read_matches,
 }
-"""The settings and their parsers."""
+"""The parsers of the settings, by name."""
 
 
 FIRST_GAME: Final = "code-battle"
@@ -200,7 +200,8 @@ FIRST_TITLE: Final = "AI Code Battle"
 def settings_of(session: Session, competition: Competition | CompetitionFacts) -> RatedSettings:
     """Return a competition's settings, with defaults for missing values.
 
-    Without numbers of players: those for which the game has maps, or else the fewest it allows.
+    The numbers of players default to those for which the game has maps, or else to the fewest that
+    the game allows.
     """
     values = {name: value for name, value in competition.settings.items() if name != SINCE}
     formats = tuple(values.pop("formats", ())) or maps.numbers_with_maps(session, competition.game)
@@ -208,7 +209,7 @@ def settings_of(session: Session, competition: Competition | CompetitionFacts) -
 
 
 def fewest_players(game: str) -> tuple[int, ...]:
-    """Return the fewest players of a match between bots; two for a game that is not installed."""
+    """Return the minimum number of players of a bot match; 2 for a game that is not installed."""
     entry = game_entries().get(game)
     return (2,) if entry is None else (max(2, game_of(entry).rules.seats.start),)
 
@@ -218,7 +219,7 @@ def begin(session: Session, clock: Clock, game: str, title: str, **settings: Any
 
     Returns its id. Idempotent, also when called concurrently: existing rows stay unchanged.
     """
-    # First, because concurrent callers wait here.
+    # This must come first, because concurrent callers wait here.
     house.open_house(session, clock, game)
     row = of_game(session, game)
     if row is None:
@@ -261,7 +262,7 @@ def rated_competitions(session: Session) -> list[Competition]:
 
 
 def finished(session: Session, _: Clock, claim: Claim, battles: Sequence[BattleResult]) -> None:
-    """Rate a match in the transaction that ends it, and so once and in order."""
+    """Rate a match in the transaction that ends it, so that it is rated once and in order."""
     ratings.apply(session, claim.id, battles[-1].slots)
 
 
@@ -276,7 +277,7 @@ class Difference(NamedTuple):
     right: Any
 
     def __str__(self) -> str:
-        """Describe the place of the value, and the right value."""
+        """Return a text with the location of the value, the stored value, and the correct one."""
         where = " ".join(filter(None, (self.match, self.bot)))
         return f"{where or 'the competition'}: {self.what} is {self.stored}, not {self.right}"
 
@@ -318,7 +319,7 @@ def entered(session: Session, competition: int) -> Iterator[Entered]:
 
 
 def verify(session: Session, competition: int, tolerance: float = 0.0) -> Iterator[Difference]:
-    """Yield the differences between stored values and those of re-rating all matches in order."""
+    """Re-rate all matches in order, and yield the differences from the stored values."""
     names = names_of(session, competition)
     book, last = Book(), 0
     for bot in entered(session, competition):
@@ -356,7 +357,7 @@ def names_of(session: Session, competition: int) -> dict[int, str]:
 def differing(
     row: object, right: Mapping[str, Any], tolerance: float
 ) -> Iterator[tuple[str, Any, Any]]:
-    """Yield the columns of a row that have wrong values."""
+    """Yield name, stored value and correct value of each wrong column of a row."""
     for name, value in right.items():
         stored = getattr(row, name)
         near = isinstance(value, float) and stored is not None
@@ -393,7 +394,7 @@ def differing_totals(
 def rebuild(session: Session, competition: int) -> int:
     """Rewrite all ratings from the matches; return the number of matches. Idempotent.
 
-    The competition is locked meanwhile, so that no match ends in it.
+    The competition is locked until the transaction ends, so that no match ends in the meantime.
     """
     session.execute(
         select(Competition.id).where(Competition.id == competition).with_for_update()

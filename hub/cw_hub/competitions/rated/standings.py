@@ -1,4 +1,4 @@
-"""The leaderboard of a rated competition: pages, order, leaders, and recent results."""
+"""Queries behind the rated leaderboards: pages, order, leaders, and bots' recent results."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ WINNERS: Final = (
     .correlate(MatchParticipant)
     .scalar_subquery()
 )
-"""The number of first places in a seat's match: one is a win, several are draws."""
+"""Number of bots with rank 1 in a seat's match: one has won, several have drawn."""
 
 
 class Count(NamedTuple):
@@ -46,11 +46,11 @@ class Count(NamedTuple):
 
 
 Counts: TypeAlias = Mapping[int, Count]
-"""By bot id; bots without a game are absent."""
+"""Game counts by bot id; bots without a game are absent."""
 
 
 class Span(NamedTuple):
-    """The matches to count."""
+    """Selects the matches to count."""
 
     competition: int
     players: int
@@ -60,14 +60,15 @@ class Span(NamedTuple):
 
 
 def first_day(now: datetime, days: int) -> int:
-    """Return the first of a number of UTC days that end today, in days since 1970; 0 for 0."""
+    """Return the first of the last `days` UTC days, with today, in days since 1970; 0 for 0."""
     return int(now.timestamp()) // DAY - days + 1 if days else 0
 
 
 class WinCounts:
     """A cache of counts, shared by all threads of a process.
 
-    Counts change only with their competition's revision, so those of the present one are valid.
+    Counts change only with their competition's revision, so those of the current revision are
+    valid.
     """
 
     def __init__(self) -> None:
@@ -78,7 +79,7 @@ class WinCounts:
     def of(self, session: Session, span: Span, revision: int) -> Counts:
         """Return the counts of a span at a revision of its competition.
 
-        Concurrent callers both sum up, with the same result.
+        Concurrent callers may both compute them, with the same result.
         """
         with self._lock:
             cache_revision, counts = self._cache.get(span, (None, {}))
@@ -119,7 +120,7 @@ UNSURE: Final = 110.0
 LISTED: Final[tuple[BotStatus, ...]] = ("ACTIVE", "INACTIVE")
 
 RATING: Final = ModelsRating.mu - 2 * ModelsRating.phi
-"""The shown rating, as an expression that uses its index."""
+"""The shown rating, as the SQL expression that its index covers."""
 
 TOTAL: Final = and_(
     RatingTotal.competition_id == ModelsRating.competition_id,
@@ -127,7 +128,7 @@ TOTAL: Final = and_(
     RatingTotal.players == 0,
     RatingTotal.day == 0,
 )
-"""Joins a rating with the total of all its matches."""
+"""The condition that joins a rating with the total of all its matches."""
 
 SortKey: TypeAlias = Literal["rating", "name", "owner", "games", "rate", "active"]
 SORTS: Final[tuple[SortKey, ...]] = get_args(SortKey)
@@ -175,7 +176,7 @@ class Row:
 
     @property
     def is_unsure(self) -> bool:
-        """Whether the rating rests on few games."""
+        """Whether the rating is unsure, because it is based on few games."""
         return self.phi > UNSURE
 
     @property
@@ -227,9 +228,9 @@ def board(
     wanted: Wanted,
     now: datetime,
 ) -> LeaderboardPage:
-    """Return a page of a competition's leaderboard; a page beyond the last means the last.
+    """Return a page of a competition's leaderboard; the last page for numbers beyond it.
 
-    For all bots, only the sort keys are read; the rest is read for the bots of the page.
+    For all bots, only the sort keys are read; the other columns are read for the page's bots.
     """
     if replace(wanted, page=1) == Wanted():
         return whole_board(session, competition.id, wanted.page)
@@ -255,7 +256,8 @@ def board(
 def in_order(competition: int, wanted: Wanted) -> Select[int, int]:
     """Return a query for the ids and ranks of listed bots, in the requested order.
 
-    For an order by games it sorts by rank, as games are not counted here.
+    Orders by games or win rate are left to the caller, as games are not counted here; the query
+    then sorts by rank.
     """
     ranks = ranked(competition).subquery()
     order = {
@@ -279,7 +281,7 @@ def rows_of(session: Session, competition: int, bots: Sequence[int]) -> dict[int
 
 
 def page_of(page: int, number: int) -> tuple[int, int]:
-    """Return the page to show for a requested one, and the number of pages, of a list of rows."""
+    """Return the existing page nearest to a requested one, and the number of pages of a list."""
     pages = max(1, -(-number // PER_PAGE))
     return min(max(page, 1), pages), pages
 
@@ -287,7 +289,7 @@ def page_of(page: int, number: int) -> tuple[int, int]:
 def whole_board(session: Session, competition: int, wanted: int) -> LeaderboardPage:
     """Return a page of an unfiltered leaderboard.
 
-    Its rows are read in index order, so that other pages cost nothing.
+    Its rows are read in index order, so that the other pages add no cost.
     """
     number = session.scalars(listed(competition, func.count())).one()
     page, pages = page_of(wanted, number)
@@ -310,7 +312,7 @@ def whole_board(session: Session, competition: int, wanted: int) -> LeaderboardP
 
 
 def rank_at(session: Session, competition: int, rating: float) -> int:
-    """Return the rank of a listed bot by its shown rating."""
+    """Return the rank of a shown rating among the listed bots."""
     better: int = session.scalars(listed(competition, func.count()).where(rating < RATING)).one()
     return better + 1
 
@@ -329,13 +331,13 @@ class Leader:
     owner: str | None
     """The username; None if the user was deleted."""
     picture: str | None
-    """The SHA-256 of the owner's picture."""
+    """The SHA-256 of the owner's avatar."""
     shown_rating: float
     """The shown rating."""
 
 
 def leaders(session: Session, competition: int, number: int) -> list[Leader]:
-    """Return the top of a competition's listed bots; tied bots share a rank."""
+    """Return a competition's top listed bots; tied bots share a rank."""
     ranks = ranked(competition).subquery()
     rating = ranks.c.mu - 2 * ranks.c.phi
     rows = session.execute(
@@ -358,7 +360,7 @@ def named_like(text: str) -> ColumnElement[bool]:
 
 
 def row_of(row: Any, rank: int, count: Count) -> Row:
-    """Return a leaderboard row."""
+    """Build a leaderboard row from a fetched row, a rank and game counts."""
     bot, user = row.Bot, row.User
     return Row(
         rank,
@@ -383,7 +385,10 @@ RESULTS: Final = 5
 """Number of latest results shown per bot, and of matches that its trend covers."""
 
 LATEST: Final = 500
-"""Number of a competition's matches considered; bots without a match among them have no trend."""
+"""Number of a competition's latest matches that are read for recent results and trends.
+
+Bots without a match among them have no trend.
+"""
 
 Result: TypeAlias = Literal["won", "drawn", "lost"]
 
@@ -402,7 +407,7 @@ NOTHING_YET: Final = Recent()
 
 
 class HouseBot(NamedTuple):
-    """A house bot on the leaderboard: a mark to pass."""
+    """A house bot on the leaderboard: a benchmark for users' bots."""
 
     name: str
     shown_rating: float
@@ -410,12 +415,12 @@ class HouseBot(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """What leaderboard rows show besides ratings."""
+    """Data that leaderboard rows show in addition to ratings."""
 
     recent: Mapping[int, Recent]
-    """By bot id."""
+    """Recent form by bot id."""
     house: Sequence[HouseBot]
-    """Weakest first."""
+    """House bots, weakest first."""
 
     def recent_of(self, bot: int) -> Recent:
         """Return a bot's recent form."""
@@ -427,7 +432,7 @@ class Beside:
 
 
 def beside(session: Session, competition: CompetitionFacts, bots: Sequence[int]) -> Beside:
-    """Return the extra data of some bots' rows, in two statements however long their history."""
+    """Return the extra data of some bots' rows, with two SQL statements for any history length."""
     return Beside(recent(session, competition, bots), house_bots(session, competition.id))
 
 

@@ -1,1 +1,1 @@
-"""Tournaments of teams: rounds between the teams of a group, and a final."""
+"""Team tournaments: rounds between the teams of each group, and a final."""

@@ -1,4 +1,4 @@
-"""Hosts' announcements: above all pages of a tournament, and by mail to team members."""
+"""Announcements by hosts: shown above all tournament pages, and emailed to team members."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from cw_hub.context import Clock
 from cw_hub.store.models import Bot, Competition, Entry, Event, Team, TeamMember, User
 
 Audience: TypeAlias = Literal["all", "no bot"]
-"""All team members, or only those whose team has no working bot."""
+"""The recipients: all team members, or only those whose team has no working bot."""
 
 MOST_IN_AN_HOUR: Final = 3
-"""Maximum number of a tournament's announcements sent by mail per hour."""
+"""Maximum number of a tournament's announcements sent by email per hour."""
 
 MOST_PEOPLE: Final = 5000
 HOUR: Final = timedelta(hours=1)
@@ -41,12 +41,12 @@ TOO_MANY_PEOPLE: Final = f"More than {MOST_PEOPLE:,} people would get a mail"
 
 @dataclass(frozen=True, slots=True)
 class Announcement:
-    """A host's announcement to everybody."""
+    """An announcement by a tournament's host."""
 
     title: str
     text: str = ""
     audience: Audience | None = None
-    """Who gets a mail; None: nobody."""
+    """Who gets an email; None: no one."""
 
 
 def announce(  # noqa: PLR0913
@@ -58,10 +58,10 @@ def announce(  # noqa: PLR0913
     actor: str,
     address: str,
 ) -> int | None:
-    """Publish an announcement now; return the number of mails, or None if none was requested.
+    """Publish an announcement now; return the number of emails, or None if none was requested.
 
-    `address` is that of the site. Raises UsageError if the text is invalid, and for mails to too
-    many people, too often, or with the same announcement again.
+    `address` is the site's URL. Raises UsageError if the text is invalid, and for emails to too
+    many users, too often, or repeating an announcement of the last hour.
     """
     row = lock(session, competition)
     if new.audience:
@@ -83,7 +83,7 @@ def announce(  # noqa: PLR0913
 def put_mails(
     session: Session, clock: Clock, event: Event, audience: Audience, words: Words
 ) -> int:
-    """Enqueue the mails about an event; return their number. Raises UsageError if too many."""
+    """Enqueue the emails about an event; return their number. Raises UsageError if too many."""
     people = recipients(session, event.competition_id, audience)
     if len(people) > MOST_PEOPLE:
         raise UsageError(TOO_MANY_PEOPLE)
@@ -92,7 +92,7 @@ def put_mails(
 
 
 def check_bounds(session: Session, clock: Clock, competition: int, new: Announcement) -> None:
-    """Raise UsageError if this was mailed within the hour, or the hourly limit is reached."""
+    """Raise UsageError if this was emailed within the hour, or the hourly limit is reached."""
     recent = (Event.competition_id == competition, Event.at > clock() - HOUR, Event.kind == "note")
     mailed = [event for event in session.scalars(select(Event).where(*recent)) if event.data]
     if any((event.title, event.text) == (new.title, new.text) for event in mailed):
@@ -102,7 +102,7 @@ def check_bounds(session: Session, clock: Clock, competition: int, new: Announce
 
 
 def recipients(session: Session, competition: int, audience: Audience) -> list[int]:
-    """Return the user ids of the recipients: confirmed addresses that have not opted out."""
+    """Return the user ids of members with a confirmed email address who have not opted out."""
     plays = exists().where(Entry.team_id == Team.id, Entry.status.in_(("playing", "waiting")))
     reachable = (
         User.email_verified_at.is_not(None),
@@ -123,7 +123,7 @@ def recipients(session: Session, competition: int, audience: Audience) -> list[i
 
 
 def words_of(row: Competition, event: Event, audience: Audience, address: str) -> Words:
-    """Return the text of the mail."""
+    """Return the text of the email."""
     why = f"The host of {row.title} sends this {SENT_TO[audience]}:"
     texts = (event.title, event.text, why, f"{address}/t/{row.slug}/")
     return Words(f"{row.title}: {event.title}", tuple(text for text in texts if text))

@@ -1,4 +1,4 @@
-"""Tournaments in the API: the list, a tournament with its groups, and ladders."""
+"""API operations of tournaments: the list, one tournament with its groups, and ladders."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def tournaments(query: PlacesQuery) -> List[TournamentRow]:
 
 
 def tournament_row(row: ListedTournament) -> TournamentRow:
-    """Return a listed tournament as an API document."""
+    """Return a listed tournament as an API response."""
     coming = row.next
     return document(
         TournamentRow,
@@ -170,7 +170,7 @@ def ladder(slug: str, group: str) -> Ladder:
 
 
 def round_of(view: LadderView) -> LadderRound | None:
-    """Return the last round of a group, or None if none has begun."""
+    """Return a group's last round, or None if none has started."""
     current = view.group.round
     if current is None:
         return None
@@ -185,7 +185,7 @@ def round_of(view: LadderView) -> LadderRound | None:
 
 
 def ladder_entry(row: TableRow, last: int) -> LadderEntry:
-    """Return a ladder row as an API document; `last` is the number of the last closed round."""
+    """Return a ladder row as an API response; `last` is the number of the last closed round."""
     return document(
         LadderEntry,
         row,
@@ -205,7 +205,7 @@ def round_matches(slug: str, group: str, query: RoundQuery) -> List[RoundMatchFa
 
 
 def round_match(standings: GroupStandings, match: RoundMatch) -> RoundMatchFacts:
-    """Return a match of a round as an API document."""
+    """Return a match of a round as an API response."""
     is_pair = len(match.teams) == 2
     return document(
         RoundMatchFacts,
@@ -224,7 +224,7 @@ def team_rounds(slug: str, group: str, team: str, query: PlacesQuery) -> List[Te
 
 
 def team_round(record: RoundRecord) -> TeamRound:
-    """Return a team's round as an API document."""
+    """Return a team's results in a round as an API response."""
     return document(
         TeamRound,
         record,

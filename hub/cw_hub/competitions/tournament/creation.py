@@ -1,4 +1,4 @@
-"""Creation of a team tournament from its configuration: groups, teams and events."""
+"""Creates team tournaments from their configuration: groups, teams and events."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from cw_hub.pages.forms import is_slug
 from cw_hub.store.models import GroupKind
 
 MAIN: Final = "MAIN"
-"""The group of a tournament whose configuration has none."""
+"""The group that a tournament gets if its configuration defines none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class TournamentConfig:
     title: str = ""
     """"": the slug."""
     seed: int | None = None
-    """None: draw one."""
+    """None: generate one."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     groups: Sequence[NewGroup] = ()
     teams: Sequence[NewTeam] = ()
@@ -62,7 +62,7 @@ def create(
 ) -> NewTournament:
     """Create a tournament with its groups, teams and events; it is a `draft` until it starts.
 
-    Past events are applied at once. Raises UsageError if the configuration is invalid, and
+    Past events are applied immediately. Raises UsageError if the configuration is invalid, and
     CompetitionTaken if there is already a tournament with this slug.
     """
     if not is_slug(config.slug):
@@ -92,7 +92,7 @@ def create(
 
 
 LARGEST_FILE: Final = 1024 * 1024
-"""In bytes."""
+"""Maximum size of a file, in bytes."""
 
 LONGEST_LINE: Final = 1000
 """Maximum length of a line in a list of teams, in characters; the rest is cut off."""
@@ -132,7 +132,7 @@ class EventTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TournamentTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The whole file."""
+    """The whole configuration file."""
 
     game: str = ""
     title: str = ""
@@ -187,7 +187,7 @@ def new_event(table: EventTable) -> NewEvent:
 
 
 def team_lines(text: str) -> Iterator[NewTeam]:
-    """Yield the teams of a list, one per line: `NAME` or `NAME, SANDBOX`."""
+    """Yield the teams of a list with one team per line: `NAME` or `NAME, SANDBOX`."""
     for number, line in enumerate(re.split("\r\n|\n|\r", text.removeprefix("\ufeff")), 1):
         if not line.strip():
             continue

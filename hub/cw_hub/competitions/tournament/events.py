@@ -1,4 +1,4 @@
-"""Planning and calling off events of a tournament."""
+"""Functions that plan and call off a tournament's events."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class NewEvent:
     boards: Sequence[Mapping[str, Any]] = ()
     mode: Mode = "add"
     announced: bool = False
-    """Whether pages show the title before the event."""
+    """Whether pages show the title before the event takes effect."""
 
 
 def add_event(  # noqa: PLR0913
@@ -64,7 +64,7 @@ def add_event(  # noqa: PLR0913
 ) -> int:
     """Plan an event; return its id. `progress.advance` applies it when it is due.
 
-    A start that is `is_late` replaces a planned one. Raises UsageError for an event in the past,
+    A start with `is_late` replaces a planned one. Raises UsageError for an event in the past,
     unless `is_late`, and for invalid boards.
     """
     row = competitions_service.lock(session, competition)
@@ -102,7 +102,7 @@ def add_event(  # noqa: PLR0913
 
 
 def call_off_starts(session: Session, clock: Clock, competition: int, but: int, actor: str) -> None:
-    """Call off the planned starts of a tournament that begins now by another one."""
+    """Call off the planned starts of a tournament, except the start with the id `but`."""
     starts = (Event.competition_id == competition, Event.kind == "start", *IS_PLANNED)
     for event in session.scalars(select(Event.id).where(*starts, Event.id != but)).all():
         remove_event(session, clock, competition, event, actor)
@@ -136,7 +136,7 @@ def event_data(competition: Competition, event: NewEvent) -> dict[str, Any]:
 def remove_event(
     session: Session, clock: Clock, competition: int, event: int, actor: str = OPERATOR
 ) -> None:
-    """Call off an event that was not applied yet; raise UsageError for any other."""
+    """Call off an event that has not been applied yet; raise UsageError for any other."""
     row = competitions_service.lock(session, competition)
     planned = (Event.id == event, Event.competition_id == competition, Event.applied_at.is_(None))
     title = session.scalar(delete(Event).where(*planned).returning(Event.title))

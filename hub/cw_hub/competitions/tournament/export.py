@@ -1,4 +1,4 @@
-"""The export of a tournament: its configuration, tables for programs, and a page for people."""
+"""Exports a tournament: its configuration, machine-readable tables, and an HTML page."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ CONFIG: Final = "tournament.toml"
 
 
 def write_zip(session: Session, clock: Clock, competition: int, file: IO[bytes]) -> None:
-    """Write a tournament to a zip, without tokens, addresses and keys."""
+    """Write a tournament to a zip, without tokens, bot URLs, machine addresses and keys."""
     with ZipFile(file, "w", ZIP_DEFLATED) as archive:
         for name, text in files_of(session, clock, competition):
             archive.writestr(name, text)
@@ -65,14 +65,15 @@ def add_replays(session: Session, objects: ObjectStore, competition: int, file: 
             try:
                 data = file_at(objects, own_key(str(key)))
             except ProtocolError:
-                # The rules have changed since, and cannot write it in the game's own format.
+                # The rules have changed since, so the replay cannot be written in the game's own
+                # format.
                 continue
             if data is not None:
                 archive.writestr(f"replays/{match}-{number}{OWN_FORMAT}", data)
 
 
 def all_standings(session: Session, clock: Clock, row: Competition) -> Iterator[GroupStandings]:
-    """Yield the standings of each group as its page shows them."""
+    """Yield each group's standings as its page shows them."""
     tournament = views.find(session, row.slug)
     events = views.events_of(session, row.id)
     for group in tournament.groups if tournament else ():
@@ -98,9 +99,9 @@ def files_of(session: Session, clock: Clock, competition: int) -> Iterator[tuple
 
 
 def config(session: Session, row: Competition, groups: Sequence[Group]) -> str:
-    """Return a configuration of the same tournament, with only the built-in bots.
+    """Return a configuration that recreates the tournament, with only its built-in bots.
 
-    For a game with hidden information it has no seed until the tournament is over.
+    For a game with hidden information it omits the seed until the tournament is over.
     """
     settings = {name: value for name, value in row.settings.items() if name != SINCE}
     head: dict[str, Any] = {"title": row.title, "game": row.game}
@@ -185,7 +186,8 @@ def toml(value: Any) -> str:
         case list() | tuple():
             return f"[{', '.join(map(toml, value))}]"
         case _:
-            # JSON strings are TOML strings, except for DEL, which only TOML counts as a control.
+            # JSON strings are TOML strings, except for DEL, which only TOML treats as a control
+            # character.
             return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
@@ -207,7 +209,7 @@ MATCHES: Final = (
 
 
 def csv_text(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Return rows as CSV, with cells that a spreadsheet would evaluate made harmless."""
+    """Return rows as CSV, neutralizing cells that a spreadsheet would evaluate."""
     text = StringIO()
     writer = csv.writer(text)
     writer.writerow(head)
@@ -216,7 +218,7 @@ def csv_text(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def cell(value: Any) -> Any:
-    """Return a value in the form of a CSV cell."""
+    """Return a value as a CSV cell."""
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, float) and value.is_integer():

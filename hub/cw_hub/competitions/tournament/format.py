@@ -1,4 +1,4 @@
-"""The tournament format, as seen by the hub and its matches."""
+"""Defines the tournament format, and its part of the match pages."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ from cw_hub.store.models import Competition, CompetitionState, Event, Group, Rou
 
 
 def news(session: Session) -> Iterator[NewsItem]:
-    """Yield the latest events: starts, ends, finals, and what hosts have announced."""
+    """Yield the latest events: starts, ends, finals, and hosts' announcements."""
     events = (
         select(Event.id, Event.applied_at, Event.title, Event.text)
         .add_columns(Competition.title.label("tournament"), Competition.slug)
@@ -69,12 +69,12 @@ def news(session: Session) -> Iterator[NewsItem]:
 
 
 def address(competition: CompetitionFacts) -> str:
-    """Return the address of a tournament."""
+    """Return a tournament's URL."""
     return address_of("tournaments.choose", slug=competition.slug)
 
 
 def leaders(session: Session, competition: int) -> Sequence[Place]:
-    """Return the top teams of the deciding group; none before a round, or without such a group."""
+    """Return the deciding group's top teams; none before a round, or without such a group."""
     slug = session.scalar(
         select(Competition.slug)
         .join(Group, Group.competition_id == Competition.id)
@@ -93,13 +93,13 @@ def leaders(session: Session, competition: int) -> Sequence[Place]:
 
 
 def deciding_group(tournament: TournamentView) -> GroupView | None:
-    """Return the final if it has begun, or the only group, or None."""
+    """Return the final if it has started, otherwise the only group, or None."""
     finals = (group for group in tournament.groups if group.kind == "final" and group.rounds)
     return next(finals, tournament.only_group)
 
 
 def place_of(row: TableRow) -> Place:
-    """Return the place of a team."""
+    """Return a team's rank, name and prize or points."""
     return Place(row.place or 0, row.name, None, None, row.prize or f"{plain(row.points)} points")
 
 
@@ -115,7 +115,7 @@ CARD: Final = HomeCard(
 
 
 def match_part(session: Session, match: MatchView, battle: int) -> MatchPart:
-    """Return the part above a match's replay: the winner, the reason, and the battles."""
+    """Return the section above a match's replay: the winner, the reason, and the battles."""
     met = standings.of_match(session, match.match_id)
     if met is None:
         return NO_PART
@@ -127,7 +127,7 @@ def match_part(session: Session, match: MatchView, battle: int) -> MatchPart:
 
 
 def typed(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Parse typed settings of a tournament; valid JSON is read as such."""
+    """Parse the typed settings of a tournament; values that are valid JSON are parsed as JSON."""
     read: dict[str, Any] = {}
     for name, value in values.items():
         try:
@@ -174,7 +174,7 @@ def create(
 ) -> CompetitionFacts:
     """Create a tournament with its groups; raise UsageError if it is invalid.
 
-    Teams, events and invitations follow on its host's pages.
+    Teams, events and invitations are added later, on the host's pages.
     """
     settings = dict(wanted.settings)
     names = [name.strip() for name in settings.pop("groups", "").split(",") if name.strip()]
@@ -197,17 +197,17 @@ def texts(session: Session, format_: Format, facts: CompetitionFacts) -> dict[st
 
 
 def led_at(facts: CompetitionFacts) -> str:
-    """Return the address of its host's pages."""
+    """Return the URL of the tournament's host pages."""
     return address_of("host.page", slug=facts.slug)
 
 
 def hosts_at(slug: str) -> str:
-    """Return the address for adding and removing hosts."""
+    """Return the URL of the page where hosts are added and removed."""
     return address_of("host.people", slug=slug, _anchor="hosts-title")
 
 
 EVENTS: Final = {"planned": "start", "running": "resume", "paused": "pause"}
-"""The event that brings a tournament into each state."""
+"""The event that puts a tournament into each state."""
 
 
 def steer(
@@ -217,13 +217,13 @@ def steer(
     state: CompetitionState,
     _actor: str,
 ) -> None:
-    """Raise UsageError: a tournament starts, pauses and ends by its events."""
+    """Raise UsageError: only events can start, pause and end a tournament."""
     verb = EVENTS.get(state, "end")
     raise UsageError(f"a tournament has events: cw hub competition event {facts.slug} {verb}")
 
 
 def install(app: Application) -> None:
-    """Prepare an application for the pages of tournaments."""
+    """Set up the tournament pages of an application."""
     ladder.install(app)
     team_pages.install(app)
     registration_limits.install(app, people.invited_to)

@@ -1,4 +1,4 @@
-"""The groups of a tournament, called sandboxes on pages: adding, finding, and capacity."""
+"""Adds and finds a tournament's groups (called sandboxes on pages), and limits their size."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from cw_hub.context import Clock
 from cw_hub.store.models import Competition, Entry, Group, GroupKind, Round, Team
 
 KIND_BY_NAME: Final[Mapping[str, GroupKind]] = {"internal": "internal", "final": "final"}
-"""The default kind of a group by the key of its name; other groups are public."""
+"""The default kind of a group by its name key; other groups are public."""
 
 MOST_GROUPS: Final = 50
 MOST_TEAMS: Final = 1000
@@ -129,7 +129,7 @@ def check_room(session: Session, competition: Competition) -> None:
             raise full(group, most)
 
 
-# Revisions: an increase makes pages reload
+# Revision counters: an increase makes pages reload
 
 
 def mark_changed(competition: Competition, *groups: Group) -> None:

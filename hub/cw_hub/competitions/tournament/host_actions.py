@@ -1,4 +1,4 @@
-"""The actions of a host's forms, each in one transaction."""
+"""The actions behind the forms of the host pages, each run in one transaction."""
 
 from __future__ import annotations
 
@@ -33,33 +33,33 @@ from cw_hub.store.models import CompetitionState
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A form sent by a host, in a transaction."""
+    """A form submitted by a host, with the transaction that processes it."""
 
     session: Writing
     clock: Clock
     competition: CompetitionFacts
     actor: str
-    """The host's name in the audit."""
+    """The host's name in the audit log."""
     form: Any
 
     def do(self, verb: Callable[..., Any], *values: Any, **more: Any) -> Any:
-        """Return the result of a function applied to the tournament."""
+        """Call a function on the tournament; return its result."""
         competition = self.competition.id
         return verb(self.session, self.clock, competition, *values, actor=self.actor, **more)
 
     def do_to_teams(self, verb: Callable[..., Any], *values: Any) -> Any:
-        """Return the result of a function applied to the ticked teams."""
+        """Call a function on the ticked teams; return its result."""
         return self.do(verb, self.form.team.data, *values)
 
     def do_to_each_team(self, verb: Callable[..., Any], *values: Any) -> None:
-        """Apply a function to each ticked team."""
+        """Call a function on each ticked team."""
         for team in host_teams.teams_by_id(self.session, self.competition.id, self.form.team.data):
             self.do(verb, team.id, *values)
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """A host's form with its action."""
+    """A form of the host pages, with its action."""
 
     page: str
     """The endpoint of the form's page."""
@@ -79,7 +79,7 @@ BUTTONS: Final[Mapping[EventKind, tuple[CompetitionState, ...]]] = {
 
 
 def at_once(kind: EventKind) -> Callable[[Request], None]:
-    """Return an action that adds an event now."""
+    """Return an action that adds an event with immediate effect."""
 
     def act(request: Request) -> None:
         row = competitions_service.lock(request.session, request.competition.id)
@@ -87,7 +87,7 @@ def at_once(kind: EventKind) -> Callable[[Request], None]:
             raise UsageError("The tournament has changed since you loaded the page.")
         title, text = kind.capitalize(), request.form.text.data
         event = NewEvent(kind, request.clock(), title, text, announced=True)
-        # `is_late` because its time has passed when it is checked.
+        # `is_late`, because the event's time is already in the past when it is checked.
         request.do(add_event, event, is_late=True)
 
     return act
@@ -136,7 +136,7 @@ def set_bot(request: Request) -> str:
 
 
 def announce(request: Request) -> str:
-    """Publish an announcement now: among the events, above all pages, and by mail."""
+    """Publish an announcement now: among the events, above all pages, and by email."""
     address = resources().settings.address
     number = request.do(announcements.announce, request.form.announcement(), address=address)
     if number is None:
@@ -148,7 +148,7 @@ def announce(request: Request) -> str:
 
 
 def import_guests(request: Request) -> str:
-    """Add the addresses of a typed list, of a file, or of both."""
+    """Add the email addresses of a typed list, of a file, or of both."""
     number = sum(request.do(people.import_guests, text) for text in request.form.texts())
     return f"{number} addresses were added." if number != 1 else "1 address was added."
 
@@ -303,4 +303,4 @@ ACTIONS: Final[Mapping[str, Action]] = {
         "The round was called off.",
     ),
 }
-"""By the last word of the form's address."""
+"""Actions by the last segment of the form's URL."""

@@ -1,4 +1,4 @@
-"""A host's forms: their fields, and checks that need no database."""
+"""The forms of the host pages: their fields, and the checks that need no database."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ BOARD_LINE: Final = re.compile(
 
 
 def stripped(longest: int) -> Callable[[str | None], str]:
-    """Return a filter that strips a text; an overlong text keeps one character too many."""
+    """Return a filter that strips a text and truncates it to one character over the limit."""
     return lambda value: (value or "").strip()[: longest + 1]
 
 
@@ -63,10 +63,10 @@ class HostForm(Form):
     """A host's form; `now` is the time of its submission."""
 
     error_field = ""
-    """The field that shows errors of the action; "": none."""
+    """The field that shows the action's errors; "": none."""
 
     def __init__(self, *values: Any, now: datetime, **more: Any) -> None:
-        """Bind the form to its data."""
+        """Bind the form to the submitted data and the current time."""
         super().__init__(*values, **more)
         self.now = now
 
@@ -88,7 +88,7 @@ class IdsField(Field):
 
 
 class IdField(Field):
-    """A row id; 0, which no row has, if it is not a number."""
+    """A row id; 0, which no row has, if the input is not a number."""
 
     data: int
 
@@ -99,13 +99,13 @@ class IdField(Field):
 
 
 class PauseForm(HostForm):
-    """Start, pause or resume now, with a message to everybody."""
+    """Start, pause or resume the tournament now, with a message to everyone."""
 
     text = text_field(LONGEST_TEXT)
 
 
 class EndForm(PauseForm):
-    """End now and for good; the name must be typed."""
+    """End the tournament now and for good; its name must be typed."""
 
     error_field = "sure"
 
@@ -130,7 +130,7 @@ class SandboxForm(HostForm):
 
 
 class SettingsForm(HostForm):
-    """Change settings; omitted ones stay."""
+    """Change settings; omitted ones stay unchanged."""
 
     error_field = "settings"
 
@@ -142,7 +142,7 @@ class SettingsForm(HostForm):
     hosting = StringField()
     stores = BooleanField()
     settings = BooleanField()
-    """Marks a complete form, because unticked boxes are not sent."""
+    """Marks a complete form, because browsers do not send unticked boxes."""
 
     def values(self) -> dict[str, Any]:
         """Return the submitted settings."""
@@ -271,7 +271,7 @@ class EventForm(HostForm):
             raise ValidationError(str(error)) from None
 
     def moment(self) -> datetime | None:
-        """Return the time, interpreted in the form's zone, or None if it is malformed."""
+        """Return the time, interpreted in the form's time zone, or None if it is malformed."""
         return moment_in(self.at.data, self.zone.data)
 
     def board_documents(self) -> list[dict[str, Any]]:
@@ -371,7 +371,7 @@ class InvitationForm(HostForm):
     is_new = BooleanField()
 
     def values(self) -> dict[str, Any]:
-        """Return its limits; 0 if not a number."""
+        """Return the typed values; a limit that is not a number becomes 0."""
         numbers = {
             name: number if isinstance(number := number_or_text(self[name].data), int) else 0
             for name in ("most_teams", "most_members")
@@ -380,16 +380,16 @@ class InvitationForm(HostForm):
 
 
 class ImportForm(HostForm):
-    """Add the listed addresses."""
+    """Add the listed email addresses."""
 
     error_field = "addresses"
 
     lines = StringField()
     file = StringField()
-    """The text of an uploaded file."""
+    """The content of an uploaded file."""
 
     def validate_lines(self, field: Field) -> None:
-        """Reject a form without addresses."""
+        """Reject a form without email addresses."""
         if not self.texts():
             raise ValidationError("Please enter an e-mail address, or choose a file")
 
@@ -399,7 +399,7 @@ class ImportForm(HostForm):
 
 
 def text_of(data: bytes) -> str:
-    """Decode a list written by a spreadsheet, as UTF-8 or cp1252."""
+    """Decode a list exported from a spreadsheet, as UTF-8 or cp1252."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -408,7 +408,7 @@ def text_of(data: bytes) -> str:
 
 
 class NameForm(HostForm):
-    """Name an account."""
+    """Select an account by its name."""
 
     error_field = "name"
 
@@ -424,7 +424,7 @@ class RemoveHostForm(NameForm):
 
 
 class AnnouncementForm(HostForm):
-    """Announce something to everybody."""
+    """Publish an announcement."""
 
     error_field = "text"
 
@@ -433,7 +433,7 @@ class AnnouncementForm(HostForm):
     audience = StringField()
 
     def announcement(self) -> Announcement:
-        """Return the announcement; an invalid audience means no mail."""
+        """Return the announcement; an invalid audience means no email."""
         audience = next((one for one in get_args(Audience) if one == self.audience.data), None)
         return Announcement(self.title.data or "", self.text.data or "", audience)
 

@@ -1,4 +1,4 @@
-"""The host's view of a tournament: teams, groups, events, matches and the log."""
+"""Queries behind the host pages: teams, groups, events, matches and the audit log."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ MOST_MATCHES: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class HostTeam:
-    """A team in its host's view."""
+    """A team as shown to its host."""
 
     id: int
     slug: str
@@ -53,12 +53,12 @@ class HostTeam:
     bot_status: BotStatus
     has_bot: bool
     address: str
-    """The address of its bot, or the name of its built-in strategy."""
+    """The URL of its bot, or the name of its built-in strategy."""
 
 
 @dataclass(frozen=True, slots=True)
 class HostGroup:
-    """A group in its host's view."""
+    """A group as shown to its host."""
 
     id: int
     slug: str
@@ -74,7 +74,7 @@ class HostGroup:
 
 @dataclass(frozen=True, slots=True)
 class HostEvent:
-    """An event in its host's view."""
+    """An event as shown to its host."""
 
     id: int
     kind: str
@@ -101,12 +101,12 @@ class HostMatch:
 
     @property
     def title(self) -> str:
-        """The players, or the name of the match if there are none left."""
+        """The players' names, or the match's name if no players are left."""
         return title_of(self.teams, " : ") or self.match_id
 
 
 def teams_overview(session: Session, competition: int) -> list[HostTeam]:
-    """Return the teams of a tournament by group and name. Two statements."""
+    """Return a tournament's teams, sorted by group and then by id. Two statements."""
     cards = dict(
         session.execute(
             select(Ticket.team_id, func.count())
@@ -133,7 +133,7 @@ def teams_overview(session: Session, competition: int) -> list[HostTeam]:
 
 
 def host_team(team: Team, bot: Bot, entry: Entry, groups: tuple[str, ...], cards: int) -> HostTeam:
-    """Return a team in its host's view."""
+    """Return a team as shown to its host."""
     return HostTeam(
         team.id,
         team.slug,
@@ -246,7 +246,7 @@ def ssh_keys(session: Session, competition: int) -> list[tuple[str, str, str]]:
 
 
 def log_overview(session: Session, competition: int) -> list[Audit]:
-    """Return the audit of a tournament, latest first."""
+    """Return a tournament's audit log, latest first."""
     query = select(Audit).where(Audit.competition_id == competition)
     return list(
         session.scalars(query.order_by(Audit.at.desc(), Audit.id.desc()).limit(MOST_OF_LOG))

@@ -48,7 +48,7 @@ P = ParamSpec("P")
 
 FOR_HOSTS: Final = "This page is for the host of the tournament."
 IN_MEMORY: Final = 1_000_000
-"""Maximum number of bytes of an export kept in memory; larger ones use a file."""
+"""Maximum size in bytes of an export buffered in memory; larger ones use a file."""
 
 Errors: TypeAlias = Mapping[str, str]
 """Error messages of a form, by field."""
@@ -57,7 +57,7 @@ Errors: TypeAlias = Mapping[str, str]
 def hosts_only(
     view: Callable[Concatenate[CompetitionFacts, P], ResponseReturnValue],
 ) -> Callable[..., ResponseReturnValue]:
-    """Restrict a view to hosts: 403 for others, 404 if there is no tournament."""
+    """Restrict a view to hosts: 403 for others, 404 if there is no such tournament."""
 
     @wraps(view)
     def guarded(slug: str, *args: P.args, **kwargs: P.kwargs) -> ResponseReturnValue:
@@ -73,7 +73,7 @@ def hosts_only(
 
 
 def audit_name() -> str:
-    """Return the requester's name in the audit."""
+    """Return the current user's name for the audit log."""
     user = actor().user
     return "host" if user is None else user.username
 
@@ -190,7 +190,7 @@ def rounds(competition: CompetitionFacts, errors: Errors | None = None) -> str:
 @routes.get("/log")
 @hosts_only
 def log(competition: CompetitionFacts) -> str:
-    """Show the audit of the tournament."""
+    """Show the tournament's audit log."""
     with one_reading() as reading:
         rows = host_overview.log_overview(reading, competition.id)
     return render("host_log.html", competition, "log", log=rows)
@@ -199,8 +199,8 @@ def log(competition: CompetitionFacts) -> str:
 @routes.get("/export.zip")
 @hosts_only
 def export(competition: CompetitionFacts) -> ResponseReturnValue:
-    """Send the tournament as files; with `?replays=1`, including replays."""
-    # The server closes it after sending.
+    """Send the exported tournament as a zip; `?replays=1` adds the replays."""
+    # The server closes the file after sending it.
     file = cast(Any, SpooledTemporaryFile(IN_MEMORY))  # noqa: SIM115
     with one_reading() as reading:
         tournament_export.write_zip(reading, resources().clock, competition.id, file)
@@ -229,7 +229,7 @@ PAGES: Final[Mapping[str, Callable[..., ResponseReturnValue]]] = {
 @routes.post("/picture")
 @hosts_only
 def change_picture(competition: CompetitionFacts) -> ResponseReturnValue:
-    """Set or remove the tournament's picture; show errors at the form."""
+    """Set or remove the tournament's image; show errors in the form."""
     user = actor().user
     owner = str(user.user_id) if user else f"host of {competition.slug}"
     try:
@@ -264,7 +264,7 @@ def post(competition: CompetitionFacts, verb: str) -> ResponseReturnValue:
 
 
 def values_sent() -> MultiDict[str, str]:
-    """Return the fields of a form; an uploaded list is replaced by its text."""
+    """Return the submitted fields; an uploaded list is replaced by its text."""
     file = request.files.get("file")
     if not file:
         return request.form
@@ -276,13 +276,13 @@ def values_sent() -> MultiDict[str, str]:
 def refusal(
     competition: CompetitionFacts, endpoint: str, errors: Errors, **values: Any
 ) -> ResponseReturnValue:
-    """Return a form's page with errors."""
+    """Return the form's page with errors and status 422."""
     page = PAGES[endpoint](competition.slug, errors=errors, **values)
     return cast(str, page), 422
 
 
 def issue_tokens(competition: CompetitionFacts) -> ResponseReturnValue:
-    """Show the teams' cards, whose tokens cannot be shown again."""
+    """Issue tokens to teams and show their cards, as tokens cannot be shown again."""
     hub = resources()
     form = CardsForm(request.form, now=hub.clock())
     if not form.validate():

@@ -1,6 +1,6 @@
-"""A host's actions on rounds: calling off matches, playing them again, starting the final.
+"""Host actions on rounds: calling off matches, playing them again, starting the final.
 
-Each function locks the competition, as `progress` describes, and is audited.
+Each function locks the competition, as `progress` describes, and adds an audit entry.
 """
 
 from __future__ import annotations
@@ -97,9 +97,10 @@ def void_round(  # noqa: PLR0913
 def play_again(
     session: Session, clock: Clock, competition: int, match_id: str, *, actor: str = OPERATOR
 ) -> str:
-    """Plan a match of an open round again; return the name of the new one, which alone counts.
+    """Schedule a match of an open round again; return the name of the new one.
 
-    Raises UsageError once the round is closed, and for a match of a disqualified team.
+    Only the new match counts. Raises UsageError once the round is closed, and for a match of a
+    disqualified team.
     """
     match, row = hold_match(session, competition, match_id)
     check_teams(session, match)
@@ -135,8 +136,8 @@ def play_again(
 def seed_again(match: Match) -> int:
     """Return the seed of a match that is played again.
 
-    It is the same seed, for the same board, except in games with hidden information, which the
-    first match would reveal.
+    It is the original seed, which gives the same board, except in games with hidden information,
+    which the first match has already revealed.
     """
     if match.game in games_with_hidden_information():
         return planning.draw_seed(match.game)
@@ -180,14 +181,14 @@ def open_round(session: Session, competition: int, group_name: str) -> int:
 
 
 def read_reason(reason: str) -> str:
-    """Return a void reason, cut to the space on the match page."""
+    """Return the reason, truncated to fit the match page; raise UsageError if it is blank."""
     if not reason.strip():
         raise UsageError(NO_REASON)
     return reason.strip()[:LONGEST_REASON]
 
 
 def hold_match(session: Session, competition: int, match_id: str) -> tuple[Match, Competition]:
-    """Lock the tournament of a match in an open round; return both. UsageError if there is none."""
+    """Lock a match's tournament; return both. Raises UsageError unless its round is open."""
     of_round = (Match.competition_id == competition, Match.round_id.is_not(None))
     match = session.scalars(select(Match).where(*of_round, Match.match_id == match_id)).first()
     if match is None:
@@ -226,7 +227,7 @@ def check_teams(session: Session, match: Match) -> None:
 def call_off(session: Session, clock: Clock, which: Any, reason: str) -> int:
     """Call off matches in any state but `void`; return their number.
 
-    A worker that is playing one stops at its next report.
+    A worker that is playing one of them stops at its next report.
     """
     off = {
         "state": "void",
@@ -254,7 +255,7 @@ def disqualify(  # noqa: PLR0913
 ) -> bool:
     """Disqualify a team; return False if it is not playing.
 
-    All its matches of open rounds become void, including played ones: otherwise the order of play
+    All its matches in open rounds become void, including played ones: otherwise the order of play
     would favour some opponents.
     """
     row = lock(session, competition)
@@ -298,7 +299,7 @@ def set_status(
 ) -> bool:
     """Change the entries of a team that have the expected status; return False if none has.
 
-    Callers mark the groups as changed at the end, because rows of matches are locked before them.
+    Callers mark the groups as changed last, because match rows are locked before group rows.
     """
     groups = select(Group.id).where(Group.competition_id == row.id)
     which = and_(Entry.team_id == team_id, Entry.group_id.in_(groups), Entry.status == expected)

@@ -1,6 +1,6 @@
-"""A host's actions on teams and settings, and undoing the last one.
+"""Host actions on teams and settings, and undoing an end or a removal.
 
-Each function locks the competition, as `progress` describes, and is audited.
+Each function locks the competition, as `progress` describes, and adds an audit entry.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def note(  # noqa: PLR0913, PLR0917
 
 
 def has_played(session: Session, team: int, group: int | None = None) -> bool:
-    """Return whether a team was in a planned round, in one group or any."""
+    """Return whether a team has been in a planned round, in one group or in any."""
     rounds = select(Round.id)
     if group is not None:
         rounds = rounds.where(Round.group_id == group)
@@ -110,7 +110,7 @@ def move(  # noqa: PLR0913
     *,
     actor: str = OPERATOR,
 ) -> None:
-    """Move teams to another group; raise UsageError if one has played already."""
+    """Move teams to another group; raise UsageError if one has already played."""
     row = lock(session, competition)
     group = named_group(groups_of(session, competition), group_name)
     teams = teams_by_id(session, competition, ids)
@@ -132,7 +132,7 @@ def move(  # noqa: PLR0913
 def set_out_of_competition(
     session: Session, clock: Clock, competition: int, ids: Sequence[int], *, actor: str = OPERATOR
 ) -> None:
-    """Let teams play in every group, without places and prizes.
+    """Let teams play in every group out of competition, without ranks and prizes.
 
     A disqualified or withdrawn team has this status in all groups.
     """
@@ -164,7 +164,7 @@ def compete(  # noqa: PLR0913
 ) -> None:
     """Let teams that play in every group compete in one, keeping their points there.
 
-    They leave the other groups; where they have played, they are withdrawn.
+    They leave the other groups; in those where they have played, they are withdrawn.
     """
     row = lock(session, competition)
     group = named_group(groups_of(session, competition), group_name)
@@ -195,7 +195,7 @@ def set_bot(  # noqa: PLR0913
     *,
     actor: str = OPERATOR,
 ) -> bool:
-    """Assign a bot to teams: an address, which is checked soon, or `builtin:NAME`.
+    """Assign a bot to teams: a URL, which is checked soon, or `builtin:NAME`.
 
     Returns whether one of the teams has yet to be shown its bot's secret.
     """
@@ -236,7 +236,7 @@ def set_machine(  # noqa: PLR0913
 def revoke_tokens(
     session: Session, clock: Clock, competition: int, ids: Sequence[int], *, actor: str = OPERATOR
 ) -> None:
-    """Revoke the teams' tokens, and the sessions begun with them."""
+    """Revoke the teams' tokens, and the sessions started with them."""
     row = lock(session, competition)
     for team in teams_by_id(session, competition, ids):
         tickets = (Ticket.team_id == team.id, Ticket.kind.in_(("card", "team")))
@@ -265,7 +265,7 @@ def end_to_undo(session: Session, clock: Clock, competition: int) -> Event | Non
 def undo_end(session: Session, clock: Clock, competition: int, *, actor: str = OPERATOR) -> None:
     """Resume an ended tournament; its end becomes a note among the events.
 
-    Raises UsageError if it has not ended within the last hour. Concurrent callers: exactly one
+    Raises UsageError if it has not ended within the last hour. Of concurrent callers, exactly one
     succeeds.
     """
     row = lock(session, competition)
@@ -286,9 +286,9 @@ def undo_end(session: Session, clock: Clock, competition: int, *, actor: str = O
 def remove(
     session: Session, clock: Clock, competition: int, ids: Sequence[int], *, actor: str = OPERATOR
 ) -> None:
-    """Remove teams: they stop playing, and nobody can act for them. Idempotent.
+    """Remove teams: they stop playing, and no one can act for them. Idempotent.
 
-    This can be undone for an hour; then `forget_removed` makes it final.
+    This can be undone for an hour; after that, `forget_removed` makes it final.
     """
     row = lock(session, competition)
     for team in teams_by_id(session, competition, ids):

@@ -1,4 +1,4 @@
-"""The page of a group's ladder: its header, its table, and both as JSON."""
+"""The data of a group's ladder page: its header and its table, also as JSON for scripts."""
 
 from __future__ import annotations
 
@@ -34,22 +34,22 @@ PER_PAGE: Final = 50
 """Number of teams per page."""
 
 MOST_CROSSED: Final = 20
-"""Maximum number of teams for a cross table; with more, only the latest results are listed."""
+"""Maximum number of teams in a cross table; with more, only the latest results are listed."""
 
 MOST_LISTED: Final = 12
 """Maximum number of results listed instead of a cross table."""
 
 OFTEN: Final = 2
 SELDOM: Final = 10
-"""Seconds between the polls of a page; longer where many teams may be watching."""
+"""Seconds between two polls of a page; SELDOM for large groups, which many teams may watch."""
 
 BESIDE: Final = 6
-"""Of many teams, those comparable with one: this many above, below, and at the top."""
+"""In large groups, a team is compared with this many teams above it, below it, and at the top."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The selection in a request for a ladder."""
+    """The part of a ladder that a request selects."""
 
     page: int
     named: str
@@ -57,7 +57,7 @@ class Wanted:
 
 
 def wanted() -> Wanted:
-    """Return the selection in the address; invalid values count as absent."""
+    """Return the selection in the query string; invalid values are ignored."""
     return Wanted(
         whole_number(request.args.get("page", ""), least=1) or 1,
         request.args.get("q", "").strip()[:LONGEST_TEAM],
@@ -77,12 +77,12 @@ class TablePage:
 
     @property
     def choice(self) -> dict[str, Any]:
-        """The query parameters that lead to this page."""
+        """The query parameters that select this page."""
         return {"page": self.page if self.page > 1 else None, "q": self.named or None}
 
 
 def table_page(standings: GroupStandings, choice: Wanted) -> TablePage:
-    """Return the requested page; a page beyond the last means the last."""
+    """Return the requested page, or the last page if the number is too high."""
     competing = competing_rows(standings)
     wanted_name = choice.named.casefold()
     rows = [row for row in competing if wanted_name in row.name.casefold()]
@@ -94,12 +94,12 @@ def table_page(standings: GroupStandings, choice: Wanted) -> TablePage:
 
 
 def competing_rows(standings: GroupStandings) -> list[TableRow]:
-    """Return the teams that have a place, best first."""
+    """Return the ranked teams, best first."""
     return [row for row in standings.rows if row.competes]
 
 
 def page_of(standings: GroupStandings, team: int) -> int | None:
-    """Return the number of a team's page, or None if it has no place."""
+    """Return the number of a team's page, or None if it is not ranked."""
     ids = [row.team_id for row in competing_rows(standings)]
     return ids.index(team) // PER_PAGE + 1 if team in ids else None
 
@@ -115,7 +115,7 @@ def has_cross_table(standings: GroupStandings) -> bool:
 
 
 def results_by_pair(standings: GroupStandings) -> dict[tuple[int, int], tuple[RoundMatch, int]]:
-    """Return the match of each pair of teams, with the seat of the first."""
+    """Return the match of each pair of teams, with the first team's seat."""
     return {
         (team, opponent): (match, seat)
         for match in standings.matches
@@ -131,7 +131,7 @@ def last_results(standings: GroupStandings) -> list[RoundMatch]:
 
 
 def comparable(standings: GroupStandings, row: TableRow) -> list[TableRow]:
-    """Return the teams comparable with one, by name; of many, those at the top and near it."""
+    """Return the teams to compare with one: all by name or, if many, the top and nearby ones."""
     rows = standings.rows
     others = [other for other in rows if other.team_id != row.team_id]
     if len(rows) <= MOST_CROSSED:
@@ -150,7 +150,7 @@ ANNOUNCED_FOR: Final = timedelta(days=1)
 """How long an announcement is shown above all pages of a tournament."""
 
 ONLINE: Final = ("hexagon", "circuit-wars", "paint")
-"""Games that people can play online against a bot."""
+"""Games that users can play online against a bot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +161,7 @@ class Header:
     group: GroupView | None
     """The page's group."""
     here: str
-    """The page: `ladder`, `events`, `my-team`, `host`, or ""."""
+    """The current page: `ladder`, `events`, `my-team`, `host`, or ""."""
     events: tuple[EventView, ...]
     """All events, including unannounced ones, which must not be shown."""
     countdown: Countdown
@@ -171,9 +171,9 @@ class Header:
 
     @property
     def announcement(self) -> EventView | None:
-        """The latest announcement, for a day, or None.
+        """The latest announcement if it is less than a day old, or None.
 
-        The note about an undone end is stale once the tournament has ended after all.
+        The note about an undone end is omitted once the tournament has ended after all.
         """
         is_stale = self.countdown.is_over
         notes = (event for event in self.countdown.past if event.kind == "note")
@@ -185,7 +185,7 @@ class Header:
 
     @property
     def is_online(self) -> bool:
-        """Whether people can play the game against a bot."""
+        """Whether users can play the game online against a bot."""
         return self.tournament.game in ONLINE
 
 
@@ -212,7 +212,7 @@ def group_or_404(tournament: TournamentView, slug: str, number: int | None = Non
 def header_of(
     session: Any, tournament: TournamentView, group: GroupView | None = None, here: str = ""
 ) -> Header:
-    """Return the header of a page. One statement, plus one per cookie of the tournament."""
+    """Return a page's header. One statement, plus one per cookie of the tournament."""
     events = views.events_of(session, tournament.id)
     now = resources().clock()
     countdown = views.countdown(events, now)
@@ -229,27 +229,27 @@ def header_of(
 
 
 def iso_time(moment: datetime) -> str:
-    """Return a moment for scripts, with milliseconds."""
+    """Return a time in ISO format for scripts, with milliseconds."""
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def tag_of(value: Any) -> str:
-    """Return a tag that changes with a value."""
+    """Return a hash of a JSON value, which serves as its tag."""
     return sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:24]
 
 
 def polled(value: Any) -> Polled:
-    """Return a document with its tag."""
+    """Return a JSON value with its tag."""
     return Polled(tag_of(value), value)
 
 
 def with_time(now: datetime, value: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a document with the server's time."""
+    """Return a JSON object with the server's time added."""
     return {"now": iso_time(now), **value}
 
 
 def ladder(standings: GroupStandings, phase: Phase, next_at: datetime | None) -> dict[str, Any]:
-    """Return the document of a ladder."""
+    """Return a ladder as JSON."""
     group = standings.group
     current = round_of(standings)
     return {
@@ -263,7 +263,7 @@ def ladder(standings: GroupStandings, phase: Phase, next_at: datetime | None) ->
 
 
 def round_of(standings: GroupStandings) -> dict[str, Any] | None:
-    """Return the document of the round, or None."""
+    """Return the round as JSON, or None."""
     current = standings.group.round
     if current is None:
         return None
@@ -275,7 +275,7 @@ def round_of(standings: GroupStandings) -> dict[str, Any] | None:
 
 
 def table_row(row: TableRow, last: int) -> dict[str, Any]:
-    """Return the document of a ladder row; `last` is the last closed round."""
+    """Return a ladder row as JSON; `last` is the number of the last closed round."""
     return {
         "place": row.place,
         "team": row.name,
@@ -291,7 +291,7 @@ def table_row(row: TableRow, last: int) -> dict[str, Any]:
 
 
 def team(standings: GroupStandings, slug: str) -> dict[str, Any]:
-    """Return the document of a team."""
+    """Return a team as JSON."""
     row = standings.by_slug[slug]
     return {
         "team": row.name,
@@ -315,7 +315,7 @@ def team(standings: GroupStandings, slug: str) -> dict[str, Any]:
 
 
 def match_result(standings: GroupStandings, match: RoundMatch, seat: int) -> dict[str, Any]:
-    """Return the document of a match from the perspective of a seat."""
+    """Return a match as JSON, from the perspective of a seat."""
     slugs = [standings.by_id[team].slug for team in match.teams if team in standings.by_id]
     common: dict[str, Any] = {
         "match": match.match_id,
@@ -340,7 +340,7 @@ def match_result(standings: GroupStandings, match: RoundMatch, seat: int) -> dic
 
 
 def events(countdown: Countdown) -> dict[str, Any]:
-    """Return the document of the events; unannounced events have no title."""
+    """Return the events as JSON; unannounced events have no title."""
     coming = countdown.next
     return {
         "next": coming
@@ -371,7 +371,7 @@ class LadderView:
     standings: GroupStandings
     phase: Phase
     next_at: datetime | None
-    """When the next round begins; None if unknown."""
+    """When the next round starts; None if unknown."""
 
     @property
     def group(self) -> GroupView:
@@ -380,7 +380,7 @@ class LadderView:
 
     @property
     def lines(self) -> list[str]:
-        """The lines above the ladder."""
+        """The lines of text above the ladder."""
         if not self.group.shows_last:
             return [words.round_words(self.standings)]
         pause = views.pause_of(self.group, self.header.events)
@@ -462,7 +462,7 @@ def ladder_view(slug: str, group_slug: str, team: str | None = None) -> LadderVi
 
 
 def next_round_at(tournament: TournamentView, group: GroupView, phase: Phase) -> datetime | None:
-    """Return when the next round of a group begins, or None if unknown."""
+    """Return when the next round of a group starts, or None if unknown."""
     last, every = group.round, tournament.settings.round_every
     if phase != "running" or last is None or group.is_open or not group.shows_last or not every:
         return None

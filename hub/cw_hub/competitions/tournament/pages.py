@@ -54,10 +54,10 @@ from cw_hub.pages.request import one_reading, resources, whole_number
 from cw_hub.players.playing import is_shown
 
 MOST_MATCHES: Final = 6
-"""Maximum number of matches shown in turn."""
+"""Maximum number of matches that the big screen shows in turn."""
 
 MOST_TEAMS: Final = 50
-"""Maximum number of teams shown, ten at a time."""
+"""Maximum number of teams that the big screen shows, ten at a time."""
 
 
 def is_wanted() -> bool:
@@ -66,7 +66,7 @@ def is_wanted() -> bool:
 
 
 def groups_in_turn(groups: Sequence[GroupView], phases: Mapping[int, Phase]) -> Sequence[GroupView]:
-    """Return the groups to show: only the final once it has begun, otherwise the public groups."""
+    """Return the groups to show: only the final once it has started, otherwise public groups."""
     final = [group for group in groups if group.kind == "final" and phases[group.id] != "waiting"]
     public = [group for group in groups if group.kind == "public"]
     return final or public or groups
@@ -91,7 +91,7 @@ def match_words(standings: GroupStandings, match: RoundMatch) -> str:
 
 
 def first_address(tournament: TournamentView, header: Header) -> str:
-    """Return the address of the screen that cycles through a tournament's groups."""
+    """Return the URL of the screen that cycles through a tournament's groups."""
     groups = groups_in_turn(tournament.groups, phases_of(header))
     return address_of(tournament, groups[0], turn=True)
 
@@ -104,7 +104,7 @@ def phases_of(header: Header) -> dict[int, Phase]:
 
 
 def address_of(tournament: TournamentView, group: GroupView, *, turn: bool) -> str:
-    """Return the address of a group's screen; with `turn`, it moves on to the next group."""
+    """Return the URL of a group's screen; with `turn`, it moves on to the next group."""
     more = 1 if turn else None
     return url_for(
         "tournaments.ladder", slug=tournament.slug, group=group.slug, screen=1, turn=more
@@ -112,7 +112,7 @@ def address_of(tournament: TournamentView, group: GroupView, *, turn: bool) -> s
 
 
 def screen_page(view: LadderView, poll: str) -> str:
-    """Return the big screen of a group; `poll` is the address that scripts poll for its ladder."""
+    """Return the big screen of a group; `poll` is the URL that scripts poll for its ladder."""
     tournament, turn = view.standings.tournament, request.args.get("turn") == "1"
     return render_template(
         "hub/competitions/tournament/screen.html",
@@ -133,7 +133,7 @@ def screen_page(view: LadderView, poll: str) -> str:
 
 
 def following(view: LadderView) -> str:
-    """Return the address of the next group's screen."""
+    """Return the URL of the next group's screen."""
     tournament = view.standings.tournament
     groups = groups_in_turn(tournament.groups, phases_of(view.header))
     slugs = [group.slug for group in groups]
@@ -149,7 +149,7 @@ MOST_COMPARED: Final = 5
 """Maximum number of teams compared with a team."""
 
 LONGEST_QUERY: Final = 300
-"""Maximum length of a query in the key of a polled document, in characters."""
+"""Maximum length of the query string in a poll's key, in characters."""
 
 MOST_NAMES: Final = 30
 """Maximum number of teams named per group on the page for choosing a group."""
@@ -174,7 +174,7 @@ def index() -> str:
 
 
 def wanted_list() -> Wanted:
-    """Return the list selection in the address; invalid values count as absent."""
+    """Return the list selection in the query string; invalid values are ignored."""
     phase = request.args.get("state", "")
     return Wanted(
         whole_number(request.args.get("page", ""), least=1) or 1,
@@ -269,7 +269,7 @@ def live_ladder(view: LadderView, own: TeamHolder | None) -> Markup:
 
 
 def poll_address(endpoint: str, view: LadderView, **more: Any) -> str:
-    """Return the address for a page to poll."""
+    """Return the URL that a page polls."""
     group = view.group
     number = None if group.shows_last else group.round and group.round.number
     slug = view.standings.tournament.slug
@@ -368,12 +368,12 @@ def events(slug: str) -> str:
 
 
 def poll_key(*parts: str) -> str:
-    """Return the key of a polled document: the request, cut to a maximum length."""
+    """Return the key of a poll: its parts, and the query string up to a maximum length."""
     return " ".join((*parts, request.query_string.decode("latin-1")[:LONGEST_QUERY]))
 
 
 def is_for_page() -> bool:
-    """Return whether a page requests its live part, rather than a program the figures."""
+    """Return whether a page requests its live part, rather than a program the JSON."""
     return request.args.get("html") == "1"
 
 
@@ -385,7 +385,7 @@ def ladder_json(slug: str, group: str) -> Response:
 
 
 def polled_ladder(slug: str, group: str) -> Polled:
-    """Return a ladder as figures, or as the public part of its page."""
+    """Return a ladder as JSON, or with `html=1` as the public part of its page."""
     view = ladder_view(slug, group)
     figures = view.polled()
     return Polled(figures.tag, {"html": live_ladder(view, None)}) if is_for_page() else figures
@@ -398,7 +398,7 @@ def team_json(slug: str, group: str, team: str) -> Response:
 
 
 def polled_team(slug: str, group: str, team: str) -> Polled:
-    """Return a team as figures, or as the public part of its page."""
+    """Return a team as JSON, or with `html=1` as the public part of its page."""
     view = ladder_view(slug, group, team)
     row = view.standings.by_slug[team]
     figures = tournament_ladder.team(view.standings, team)
@@ -448,7 +448,7 @@ def join(slug: str) -> ResponseReturnValue:
 
 
 def address_after_joining(tournament: TournamentView, home: GroupView | None) -> str:
-    """Return a team's next page; show a notice if it chose another group than its own."""
+    """Return a team's next URL; show a notice if it chose another group than its own."""
     slug = tournament.slug
     if home is None:
         return url_for("tournaments.choose", slug=slug)
@@ -459,7 +459,7 @@ def address_after_joining(tournament: TournamentView, home: GroupView | None) ->
 
 
 def refusal_page(tournament: TournamentView, token: str, error: str) -> ResponseReturnValue:
-    """Return the page from which a login token was sent, with an error."""
+    """Return the page on which a login token was entered, with an error."""
     group = tournament.group(request.form.get("group", "")) or tournament.only_group
     if group is None:
         return choice_page(tournament, token[:100], error), 422

@@ -1,4 +1,4 @@
-"""People in tournaments: invitations, team members, hosts, and readiness."""
+"""Tournament participants: invitations, guest lists, team members, hosts, and readiness."""
 
 from __future__ import annotations
 
@@ -41,35 +41,35 @@ from cw_hub.store.models import (
 )
 
 LETTERS: Final = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
-"""Letters of codes, without look-alikes."""
+"""Characters used in codes, without look-alikes."""
 
 LENGTH: Final = 10
 
 LINK: Final = re.compile(r"/join/(\w{1,40})")
-"""The path of an invitation."""
+"""Matches the path of an invitation."""
 
 USUAL_TEAMS: Final = 100
 USUAL_MEMBERS: Final = 4
 MOST_MEMBERS: Final = 50
 MOST_GUESTS: Final = 5000
 LONGEST_LIST: Final = 200_000
-"""Maximum length of a list of addresses, in characters."""
+"""Maximum length of a list of email addresses, in characters."""
 
 LONGEST_LINE: Final = 1000
 """Maximum length of one of its lines, in characters."""
 
 TEAM: Final = "team"
-"""The title of the list's column with team names."""
+"""The heading of the column with team names in a list."""
 
 
 @dataclass(frozen=True, slots=True)
 class InvitationView:
-    """The present invitation of a tournament."""
+    """A tournament's current invitation."""
 
     competition_id: int
     code: str
     is_open: bool
-    """Whether it is open to everybody with the code, or only to the host's list."""
+    """Whether it is open to anyone with the code, or only to users on the host's list."""
     most_teams: int
     most_members: int
     slug: str = ""
@@ -107,7 +107,7 @@ def invited_to(session: Session, path: str) -> int | None:
 
 
 def view_of(row: Invitation, slug: str = "") -> InvitationView:
-    """Convert a row to a value."""
+    """Convert a row to an InvitationView."""
     limits = (row.most_teams, row.most_members)
     return InvitationView(row.competition_id, row.code, row.is_open, *limits, slug)
 
@@ -125,8 +125,8 @@ def invite(  # noqa: PLR0913
 ) -> str:
     """Create the invitation of a competition, or change its limits; return its code.
 
-    `is_new` replaces the code, which invalidates the old one. Raises UsageError unless there are
-    1 to 1,000 teams, and 1 to 50 people per team.
+    `is_new` replaces the code, which invalidates the old one. Raises UsageError unless there are 1
+    to 1,000 teams, and 1 to 50 members per team.
     """
     row = lock(session, competition)
     if not 1 <= most_teams <= MOST_TEAMS:
@@ -152,18 +152,18 @@ def invite(  # noqa: PLR0913
 
 @dataclass(frozen=True, slots=True)
 class NewGuest:
-    """A listed address, with the name of a team."""
+    """An email address on a guest list, with the name of a team."""
 
     email: str
     team: str = ""
 
 
 def guests_of(text: str) -> Iterator[NewGuest]:
-    """Yield the addresses of a list, one per line: `E-MAIL` or `E-MAIL, TEAM`.
+    """Yield the email addresses of a list, one per line: `E-MAIL` or `E-MAIL, TEAM`.
 
-    The first line may contain titles, with `team` naming a column; tabs and semicolons may replace
-    commas. Raises UsageError, with its number, for a line that is too long or lacks an address,
-    and for a list that is too long.
+    The first line may contain column headings, with `team` naming a column; tabs and semicolons may
+    replace commas. Raises UsageError, with the line number, for a line that is too long or lacks an
+    email address, and for a list that is too long.
     """
     if len(text) > LONGEST_LIST:
         raise UsageError(f"The list is longer than {LONGEST_LIST:,} characters")
@@ -193,7 +193,7 @@ def cells_of(line: str) -> list[str]:
 
 
 def team_of(cells: Sequence[str], titles: Sequence[str], address: str) -> str:
-    """Return the team name on a line: from its column, or else the cell beside the address."""
+    """Return the team name on a line: from its column, or else from the first other cell."""
     if TEAM in titles:
         return dict(zip(titles, cells, strict=False)).get(TEAM, "")
     return next((cell for cell in cells if cell and cell != address), "")
@@ -202,7 +202,7 @@ def team_of(cells: Sequence[str], titles: Sequence[str], address: str) -> str:
 def import_guests(
     session: Session, clock: Clock, competition: int, text: str, *, actor: str = OPERATOR
 ) -> int:
-    """Add the addresses of a list, all or none; return how many were new."""
+    """Add the email addresses of a list, all or none; return how many were new."""
     row = lock(session, competition)
     listed = {guest.email: guest for guest in guests_of(text)}
     of_it = Guest.competition_id == competition
@@ -220,7 +220,7 @@ def import_guests(
 
 
 def guest_named(session: Session, competition: int, email: str | None) -> Guest | None:
-    """Return the list entry of an address, or None."""
+    """Return the guest list entry of an email address, or None."""
     wanted = (Guest.competition_id == competition, Guest.email == func.lower(email or ""))
     return session.scalars(select(Guest).where(*wanted)).one_or_none()
 
@@ -258,7 +258,7 @@ def check_may_come(
 
 
 def email_of(session: Session, user_id: int) -> str | None:
-    """Return the confirmed address of an account, or None."""
+    """Return an account's confirmed email address, or None."""
     confirmed = (User.id == user_id, User.email_verified_at.is_not(None))
     return session.scalar(select(User.email).where(*confirmed))
 
@@ -276,8 +276,8 @@ def form_team(  # noqa: PLR0913
     """Form a team with an account as captain; return False if it has to wait for room.
 
     `group` is the name or slug of a public group; "": the only one. Raises UsageError for another
-    group, for a taken or invalid name, and for those who may not come. Of concurrent callers with
-    one name, exactly one succeeds.
+    group, for a taken or invalid name, and for users who may not take part. Of concurrent callers
+    with the same name, exactly one succeeds.
     """
     row = lock(session, invitation.competition_id)
     check_may_come(session, row, invitation, user_id)
@@ -298,7 +298,7 @@ def form_team(  # noqa: PLR0913
 
 
 def public_group(groups: Sequence[Group], name: str) -> Group:
-    """Return the public group that an invited person chose; it is never the final."""
+    """Return the public group that an invited user chose; it is never the final."""
     public = [group for group in groups if group.kind == "public"]
     if name:
         return named_group(public, name)
@@ -335,7 +335,7 @@ def join_team(  # noqa: PLR0913
 ) -> str:
     """Add an account to the team with a code; return the team's name.
 
-    Raises UsageError for an unknown code, a full team, and those who may not come.
+    Raises UsageError for an unknown code, a full team, and users who may not take part.
     """
     row = lock(session, invitation.competition_id)
     check_may_come(session, row, invitation, user_id)
@@ -353,7 +353,7 @@ def join_team(  # noqa: PLR0913
 def add_member(
     session: Session, clock: Clock, team: Team, user_id: int, *, is_captain: bool
 ) -> None:
-    """Add the row of a member."""
+    """Add a member's row."""
     about = {"competition_id": team.competition_id, "user_id": user_id, "team_id": team.id}
     session.add(TeamMember(**about, is_captain=is_captain, joined_at=clock()))
     session.flush()
@@ -371,14 +371,14 @@ def members_of(session: Session, team: int) -> list[Member]:
 
 
 def code_of(session: Session, team: int) -> str | None:
-    """Return the code for joining a team, or None for a team without people."""
+    """Return the code for joining a team, or None for a team without members."""
     return session.scalar(select(Team.code).where(Team.id == team))
 
 
 def leave(session: Session, clock: Clock, competition: int, user_id: int, *, actor: str) -> None:
     """Remove an account from its team; the next member becomes captain. Idempotent.
 
-    An empty team is removed before the start; later, it plays on.
+    A team left empty is removed before the start; after the start, it plays on.
     """
     row = lock(session, competition)
     member = session.get(TeamMember, (competition, user_id))
@@ -402,7 +402,7 @@ def leave(session: Session, clock: Clock, competition: int, user_id: int, *, act
 def rename(  # noqa: PLR0913
     session: Session, clock: Clock, competition: int, user_id: int, name: str, *, actor: str
 ) -> None:
-    """Rename a team before the start; its address stays.
+    """Rename a team before the start; its URL stays the same.
 
     Raises UsageError after the start, for a member who is not the captain, and for a name that is
     invalid or taken.
@@ -488,7 +488,7 @@ def remove_host(
 
 
 def find_person(session: Session, username: str) -> administration.Facts:
-    """Return an account; raise UsageError, worded for users of pages, if there is none."""
+    """Return an account; raise UsageError, with a message for web pages, if there is none."""
     try:
         return administration.find(session, username)
     except UsageError:
@@ -502,7 +502,7 @@ WAITS: Final = "waits for room"
 
 @dataclass(frozen=True, slots=True)
 class TeamReadiness:
-    """A team's readiness."""
+    """Whether a team is ready to play, and if not, why."""
 
     name: str
     slug: str
@@ -514,12 +514,12 @@ class TeamReadiness:
 
 @dataclass(frozen=True, slots=True)
 class GuestView:
-    """An address on the host's list."""
+    """An email address on the host's list."""
 
     email: str
     team: str
     username: str | None
-    """Username of the account with this confirmed address."""
+    """Username of the account with this confirmed email address."""
     in_team: str | None
 
 
@@ -545,7 +545,7 @@ def teams(session: Session, competition: int) -> list[TeamReadiness]:
 
 
 def problem_of(bot: Bot) -> str:
-    """Return what keeps a bot from playing, in a few words, or ""."""
+    """Return briefly what keeps a bot from playing, or ""."""
     is_set = "version" in bot.settings if bot.kind == "program" else bool(bot.endpoint)
     if not is_set:
         return NO_BOT
@@ -558,7 +558,7 @@ def problem_of(bot: Bot) -> str:
 
 
 def guests(session: Session, competition: int) -> list[GuestView]:
-    """Return the host's list with who has joined which team. One statement."""
+    """Return the host's list, and who has joined which team. One statement."""
     rows = session.execute(
         select(Guest.email, Guest.team, func.min(User.username), func.min(Team.name))
         .outerjoin(

@@ -40,7 +40,7 @@ class Invited:
 
 
 def invited(code: str) -> Invited:
-    """Return the invitation with a code; abort with 404 if unknown, and count it as a guess."""
+    """Return the invitation with a code; for an unknown one, count a guess and abort with 404."""
     with one_reading() as reading:
         invitation = people.find_by_code(reading, code)
         tournament = invitation and views.find(reading, invitation.slug)
@@ -95,7 +95,7 @@ def join_team(code: str) -> ResponseReturnValue:
 def taking_part(
     to: Invited, field: str, verb: Callable[..., Result], welcome: Callable[[Result], str]
 ) -> ResponseReturnValue:
-    """Apply a function that makes a person take part, welcome them, and redirect to their team."""
+    """Run a function that makes the user take part; welcome them, redirect to their team."""
     hub, user = resources(), player()
     try:
         with hub.database.writing() as session:
@@ -125,7 +125,7 @@ def rename(slug: str) -> ResponseReturnValue:
 def acting(
     slug: str, verb: Callable[..., Any], done: str, then: str, *values: Any
 ) -> ResponseReturnValue:
-    """Apply a member's action to a team, and report the result."""
+    """Run a member's action on a team, and show the result."""
     hub, user = resources(), player()
     with one_reading() as reading:
         tournament = tournament_or_404(reading, slug)

@@ -1,7 +1,8 @@
-"""The progress of tournaments: apply events, close rounds, and open the next ones.
+"""Advances tournaments: applies events, closes rounds, and opens the next ones.
 
-Whoever changes a tournament locks its competition row until the end of the transaction. Locks are
-taken in one order (competition, matches, groups) so that concurrent transactions cannot deadlock.
+All code that changes a tournament locks its competition row until the end of the transaction. Locks
+are taken in one order (competition, matches, groups) so that concurrent transactions cannot
+deadlock.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ def advance(session: Session, clock: Clock, competition_id: int) -> int:
         return 0
     tournament = read_state(session, clock, row)
     session.flush()
-    # Write each row once, rather than before every query.
+    # Flush each row once, rather than before every query.
     with session.no_autoflush:
         return advance_state(session, tournament)
 
@@ -115,7 +116,7 @@ def apply(session: Session, tournament: TournamentState, event: Event) -> None:
 
 
 def hold_matches(session: Session, tournament: TournamentState, group_id: int | None) -> None:
-    """Recall the messages of queued matches of a group, or of all groups; workers skip them."""
+    """Mark the queued matches of a group, or of all groups, as not sent; workers skip them."""
     rounds = [
         row.id
         for group in tournament.groups
@@ -140,7 +141,7 @@ def phase_of(session: Session, clock: Clock, group_id: int) -> Phase:
 
 
 def claimed(session: Session, claim: Claim) -> Claim:
-    """Return a claim with its tournament's settings, and in End of Codes with the hub's ids."""
+    """Return a claim with its tournament's settings and, in End of Codes, with the hub's ids."""
     row = session.execute(
         select(Competition.settings, Competition.slug, Match.round_id)
         .join(Match, Match.competition_id == Competition.id)
@@ -156,7 +157,7 @@ def claimed(session: Session, claim: Claim) -> Claim:
 
 
 def numbered(session: Session, claim: Claim) -> Claim:
-    """Return a claim that numbers its players and game by the ids of teams and match."""
+    """Return a claim whose player and game numbers are the ids of its teams and match."""
     seats = session.execute(
         select(Bot.team_id, MatchParticipant.slot)
         .select_from(MatchParticipant)
@@ -164,7 +165,7 @@ def numbered(session: Session, claim: Claim) -> Claim:
         .where(MatchParticipant.match_id == claim.id)
         .order_by(MatchParticipant.slot)
     )
-    # A built-in strategy without a row has no team; it gets a number below 1, unlike any team.
+    # A built-in strategy without a row has no team; it gets a number below 1, which no team has.
     players = tuple(-seat if team is None else team for team, seat in seats)
     return replace(claim, players=players, options={**claim.options, "gameid": claim.id})
 
@@ -203,13 +204,14 @@ def finished(session: Session, clock: Clock, claim: Claim, battles: Sequence[Bat
 
 
 AHEAD: Final = 8
-"""Number of matches read per match that may be sent, as others may wait for a busy bot."""
+"""Number of matches read for each one that may be sent, as others may wait for a busy bot."""
 
 
 def to_send(session: Session, clock: Clock, lost_after: timedelta = LOST_AFTER) -> list[Message]:
     """Return the due messages of tournaments, and mark their matches as sent.
 
-    Send them after the commit. Concurrent callers wait, and then count the matches already sent.
+    Callers send them after the commit. Concurrent callers wait, and then count the matches already
+    sent.
     """
     is_due = planning.is_due(clock(), lost_after)
     waiting = (
@@ -267,7 +269,7 @@ class WaitingMatch:
 
 @dataclass(slots=True)
 class Load:
-    """The matches under way in a tournament, and the limits of its settings."""
+    """Counts a tournament's matches under way, and applies the limits of its settings."""
 
     settings: TournamentSettings
     is_due: Any
@@ -331,7 +333,7 @@ class Load:
     def practice(self, session: Session, competition: int) -> list[WaitingMatch]:
         """Return the practice matches to send; if there is no room, one at a time.
 
-        They come last, so without this exception continuous rounds would starve them.
+        They are considered last, so without this exception continuous rounds would starve them.
         """
         to_go = []
         where = (Match.competition_id == competition, Match.kind == "practice", self.is_due)

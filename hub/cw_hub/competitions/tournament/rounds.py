@@ -1,4 +1,4 @@
-"""The rounds of a tournament: opening and closing them, their results, and who is in the final."""
+"""Opens and closes a tournament's rounds, computes their results, and seats the final."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ from cw_hub.store.models import (
 
 @dataclass(slots=True)
 class TournamentState:
-    """The state of a tournament, read under a lock; whoever changes the tournament updates it."""
+    """A tournament's state, read under a lock; code that changes the tournament updates it."""
 
     now: datetime
     row: Competition
@@ -85,7 +85,7 @@ class TournamentState:
         return None if index is None else waiting[index]
 
     def events_of(self, group: Group) -> Iterator[Event]:
-        """Yield a group's applied events, and a waiting final."""
+        """Yield a group's applied events, and a final that is due but waiting."""
         for event in self.events:
             counts = event.applied_at is not None or event.kind == "final"
             if counts and event.group_id in (None, group.id):
@@ -164,7 +164,7 @@ def read_state(session: Session, clock: Clock, row: Competition) -> TournamentSt
 
 @dataclass(frozen=True, slots=True)
 class GroupEntry:
-    """A team's present entry in a group."""
+    """A team's current entry in a group."""
 
     team_id: int
     slug: str
@@ -177,7 +177,7 @@ class GroupEntry:
 
     @property
     def competes(self) -> bool:
-        """Whether it has a place."""
+        """Whether it is ranked."""
         return self.status == "playing" and not self.out_of_competition
 
 
@@ -221,10 +221,10 @@ def playing_somewhere(competition_id: int) -> Any:
 
 
 NUMBERED: Final = "end-of-codes"
-"""The game whose bots receive the numbers of players and games."""
+"""The game whose bots are sent player and game numbers."""
 
 ROWS_AT_ONCE: Final = 4000
-"""Number of rows per statement, as databases limit its parameters."""
+"""Maximum number of rows per statement, as databases limit its parameters."""
 
 Seating: TypeAlias = tuple[GroupEntry, ...]
 """The entries of a match by seat; the first one moves first."""
@@ -312,7 +312,7 @@ def add_matches(
             "game": competition.game,
             "players": len(seating),
             "options": row.board["options"],
-            # Derived, not drawn, so that a match that is played again gets the same board.
+            # Derived rather than drawn, so that a match that is played again gets the same board.
             "seed": derived_seed(bits, row.seed, pair),
             "round_id": row.id,
             "sequence": pair,
@@ -371,7 +371,7 @@ def newest_matches(rounds: Sequence[int]) -> Any:
 def crosstable(
     session: Session, rounds: Sequence[Round], settings: TournamentSettings
 ) -> dict[tuple[int, int], Tally]:
-    """Return the tally of each team against each other over rounds, by team ids."""
+    """Return each team's tally against each other team over some rounds, by team ids."""
     table: dict[tuple[int, int], Tally] = {}
     played = played_matches(session, [row.id for row in rounds])
     for row in rounds:
@@ -445,7 +445,7 @@ def ranked_teams(
 
 
 TIME_FOR_HOST: Final = timedelta(minutes=5)
-"""How long a round waits for its host once only failed matches are left in it."""
+"""How long a round waits for its host once it only has failed matches left."""
 
 
 def close_complete(session: Session, tournament: TournamentState) -> int:
@@ -523,8 +523,8 @@ def close(session: Session, tournament: TournamentState, group: Group) -> None:
 def seat_finalists(session: Session, tournament: TournamentState) -> None:
     """Enter the top teams of each public group in the final, and the teams out of competition.
 
-    Existing entries stay. If there is no room for all finalists, the first of every group take
-    precedence over the second ones.
+    Existing entries stay. If there is no room for all finalists, the first-placed teams of every
+    group take precedence over the second-placed ones.
     """
     final = next((group for group in tournament.groups if group.kind == "final"), None)
     if final is None:
@@ -550,7 +550,7 @@ def guests(session: Session, tournament: TournamentState) -> list[int]:
 
 
 def finalists(session: Session, tournament: TournamentState) -> list[tuple[int, Group]]:
-    """Return finalists' team ids with their groups: all first places, all second places, ..."""
+    """Return finalists' team ids with their groups: all winners, all second-placed teams, ..."""
     settings, seed = tournament.settings, tournament.row.seed
     firsts = [
         (rank, ranked.entry, group)

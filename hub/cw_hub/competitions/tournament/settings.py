@@ -27,10 +27,10 @@ LONGEST_GROUP: Final = 32
 LONGEST_KEY: Final = 80
 
 GROUP_WORDS: Final = frozenset({"events", "host", "join", "kit", "leave", "my-team"})
-"""Path segments beside those of groups; no group may have such a slug."""
+"""Path segments used alongside group slugs; no group may have such a slug."""
 
 TEAM_WORDS: Final = frozenset({"ladder"})
-"""Path segments beside those of teams, as in `ladder.json`."""
+"""Path segments used alongside team slugs, as in `ladder.json`."""
 
 
 def clean_name(text: str, longest: int) -> str:
@@ -98,19 +98,19 @@ USUAL_SIZE: Final = 5
 
 
 def title_of(game: str) -> str:
-    """Return the name of a game for people."""
+    """Return a game's display name."""
     return game.replace("-", " ").title().replace(" Of ", " of ")
 
 
 def whole(name: str, value: Any, low: int, high: int) -> int:
-    """Return a whole number from low to high; raise UsageError for any other value."""
+    """Return an integer within a range; raise UsageError for any other value."""
     if type(value) is int and low <= value <= high:
         return value
     raise UsageError(f"{name} must be a whole number from {low} to {high}, not {short(value)}")
 
 
 def read_boards(game: str, documents: Any) -> tuple[BoardSpec, ...]:
-    """Return board types; raise UsageError, in the words of the game, if one is invalid.
+    """Return board types; raise UsageError, with the game's own message, if one is invalid.
 
     A board without a factor gets that of its size, or 1. Factors must grow with the size.
     """
@@ -186,7 +186,7 @@ def check_growth(game: str, boards: Sequence[BoardSpec]) -> None:
 
 
 def try_board(game: str, options: Mapping[str, Any]) -> None:
-    """Raise UsageError, in the words of the game, unless a game can start with these options."""
+    """Raise UsageError, with the game's message, unless a game can start with these options."""
     protocol_options = load_protocol(game).options
     rules = load_game(game).rules
     rule_options = {name: value for name, value in options.items() if name not in protocol_options}
@@ -219,14 +219,14 @@ class TournamentSettings:
     parallel: int
     """Maximum number of simultaneous matches in the tournament."""
     round_every: int
-    """Seconds from the start of one round to that of the next; 0: start at once."""
+    """Seconds from the start of one round to that of the next; 0: no pause between them."""
     finalists: int
     """Number of teams per public group that advance to the final."""
     tokens_per_team: int
     training: str
     """The built-in strategy for practice matches; "" for none."""
     stores: bool = False
-    """Whether the teams' machines have databases for data between requests."""
+    """Whether the teams' machines have databases that store data between requests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +246,7 @@ class GameDefaults:
     finalists: int = 3
     tokens_per_team: int = 1
     points: Mapping[str, int] = field(default_factory=dict)
-    """Only those that differ from POINTS."""
+    """Only the values that differ from POINTS."""
     stores: bool = False
 
 
@@ -275,7 +275,7 @@ WORDS: Final[Mapping[str, Sequence[str]]] = {
     "tiebreak": ("none", "score"),
     "hosting": HOSTINGS,
 }
-"""The settings with a fixed choice of words."""
+"""The settings with a fixed set of values, each with these values."""
 
 CHANGEABLE: Final = ("parallel", "per_bot", "round_every", "hosting", "stores")
 """The settings that may change after the start, because no result depends on them."""
@@ -291,7 +291,7 @@ def defaults_of(game: str) -> GameDefaults:
 
 
 def stored_settings(game: str, values: Mapping[str, Any]) -> TournamentSettings:
-    """Return `settings_of` for stored values; cached, because validation plays games."""
+    """Return `settings_of` for stored values; cached, because validation starts games."""
     return _stored_settings(game, msgspec.json.encode(values, order="sorted"))
 
 

@@ -1,4 +1,4 @@
-"""The ladder of a group for pages: places, points, prizes, and the results of a round."""
+"""A group's standings for pages: ranks, points, prizes, and the results of a round."""
 
 from __future__ import annotations
 
@@ -85,12 +85,12 @@ class TableRow:
 
     @property
     def competes(self) -> bool:
-        """Whether it has a place."""
+        """Whether it is ranked."""
         return self.status == "playing" and not self.is_out
 
     @property
     def has_left(self) -> bool:
-        """Whether it has played and then left, on its own or by its host."""
+        """Whether it has played, and then left or was removed by its host."""
         return self.status == "withdrawn" or (self.status == "removed" and bool(self.history))
 
     @cached_property
@@ -227,7 +227,7 @@ RECORDS: Final = (
     .where(Entry.group_id == bindparam("group"))
     .order_by(Entry.team_id, Round.number)
 )
-"""The teams of a group, with each team's record of each round."""
+"""The statement for a group's teams, each with its record of each round."""
 
 
 def of_group(
@@ -252,7 +252,7 @@ def of_group(
 
 
 def rows_of(session: Session, group: int) -> list[TableRow]:
-    """Return the teams of a group with their records, without places. One statement."""
+    """Return the teams of a group with their records, not yet ranked. One statement."""
     records: dict[int, list[Row[*tuple[Any, ...]]]] = defaultdict(list)
     for record in session.execute(RECORDS, {"group": group}):
         records[record.team_id].append(record)
@@ -273,7 +273,7 @@ def rows_of(session: Session, group: int) -> list[TableRow]:
 
 
 def placed(rows: Sequence[TableRow]) -> tuple[TableRow, ...]:
-    """Return sorted rows with their places, and how these changed in the last round."""
+    """Return sorted rows with their ranks, and how these changed in the last round."""
     last = max((record.number for row in rows for record in row.history), default=0)
     positions = positions_after(rows, last)
     before = positions_after(rows, last - 1) if last > 1 else {}
@@ -303,7 +303,7 @@ def positions_after(rows: Iterable[TableRow], number: int) -> dict[int, int]:
 
 
 def in_order(rows: Sequence[TableRow], order: Sequence[Ranked[int]]) -> tuple[TableRow, ...]:
-    """Return the rows of a finished group in final order, where all places differ."""
+    """Return the rows of a finished group in final order, without equal ranks."""
     if not any(row.history for row in rows):
         return tuple(rows)
     places = {ranked.entry: (place, ranked) for place, ranked in enumerate(order, 1)}
@@ -317,7 +317,7 @@ def in_order(rows: Sequence[TableRow], order: Sequence[Ranked[int]]) -> tuple[Ta
 
 
 def with_prizes(rows: Sequence[TableRow], kind: GroupKind) -> tuple[TableRow, ...]:
-    """Return the rows of a finished group with prizes according to their places."""
+    """Return the rows of a finished group with prizes according to their ranks."""
     if kind == "internal" or not any(row.history for row in rows):
         return tuple(rows)
     prize, number = ("super prize", 1) if kind == "final" else ("prize", PRIZES)
@@ -343,7 +343,7 @@ PLACE_OF_MATCH: Final = (
     .join(Competition, Competition.id == Group.competition_id)
     .where(Match.match_id == bindparam("name"))
 )
-"""The tournament, group and round of a match."""
+"""The statement for the tournament, group and round of a match."""
 
 
 def of_match(session: Session, match_id: str) -> GroupStandings | None:

@@ -1,4 +1,4 @@
-"""The bot of a team: address, secret, own program or an assigned one, and practice."""
+"""A team's bot: its URL and secret, its uploaded or assigned program, and practice matches."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ Health: TypeAlias = Literal["none", "waiting", "fine", "faulty", "wrong"]
 
 @dataclass(frozen=True, slots=True)
 class TeamBot:
-    """A bot in its team's view."""
+    """A bot as its team sees it."""
 
     id: int
     bot_id: str
@@ -78,7 +78,7 @@ class TeamBot:
     machine: str | None
     ssh_key: str | None
     lacks_secret: bool
-    """Whether the team has yet to be shown a secret, which happens when it saves the address."""
+    """Whether the team has yet to be shown a secret, which happens when it saves the URL."""
     has_secret: bool
     """Whether it is a web service with a secret."""
     secret_version: int
@@ -114,7 +114,7 @@ class TeamBot:
 
     @property
     def health(self) -> Health:
-        """Whether the bot answers: not set up, or judged by its last check and its last match."""
+        """The bot's health by its last check and its last match; `none` if it is not set up."""
         if not self.is_set:
             return "none"
         if self.failed is not None:
@@ -194,7 +194,7 @@ WHERE_SECRET: Final = "Each team is shown its secret when it saves its bot on MY
 
 
 def actor_of(bot: TeamBot) -> str:
-    """Return a team's name in the audit."""
+    """Return a team's name in the audit log."""
     return f"team:{bot.slug}"
 
 
@@ -217,7 +217,7 @@ def begin_again(session: Session, clock: Clock, row: Bot, bot: TeamBot) -> None:
 
 
 def set_url(session: Session, clock: Clock, sealer: Sealer, bot: TeamBot, url: str) -> str | None:
-    """Set the address of a team's bot; return its new secret if it just got one, or None.
+    """Set the URL of a team's bot; return its new secret if it just got one, or None.
 
     Raises UsageError if bots must be programs.
     """
@@ -233,7 +233,7 @@ def set_url(session: Session, clock: Clock, sealer: Sealer, bot: TeamBot, url: s
 def rotate(session: Session, clock: Clock, sealer: Sealer, bot: TeamBot) -> str:
     """Give a team's bot a new secret, and return it; it cannot be read again.
 
-    Raises UsageError for a bot without a secret. Concurrent callers: exactly one succeeds.
+    Raises UsageError for a bot without a secret. Of concurrent callers, exactly one succeeds.
     """
     row = versions.locked(session, bot.id)
     if not bot.has_secret:
@@ -295,7 +295,7 @@ INVALID_URL: Final = "Please enter a valid HTTP URL"
 
 
 def read_url(text: str) -> str:
-    """Return the address of a bot; raise UsageError for anything else."""
+    """Return a bot's URL; raise UsageError if the text is not a valid one."""
     url = text.strip()
     if not url:
         raise UsageError(NO_URL)
@@ -309,7 +309,7 @@ def read_url(text: str) -> str:
 
 
 def check_bot(game: str, bot: str) -> None:
-    """Raise UsageError unless a bot is "", an address, or `builtin:NAME`."""
+    """Raise UsageError unless a bot is "", a URL, or `builtin:NAME`."""
     if not bot:
         return
     if bot.startswith(BUILTIN):
@@ -323,7 +323,7 @@ def check_bot(game: str, bot: str) -> None:
 def assign_bot(clock: Clock, row: Bot, bot: str) -> None:
     """Assign a bot that passed `check_bot` to a row.
 
-    Built-in strategies become ACTIVE at once; web services are checked by the next sweep.
+    Built-in strategies become ACTIVE immediately; web services are checked by the next sweep.
     """
     is_builtin = bot.startswith(BUILTIN)
     row.kind = "builtin" if is_builtin else "url"
@@ -335,7 +335,7 @@ def assign_bot(clock: Clock, row: Bot, bot: str) -> None:
 
 
 NO_PROGRAM: Final = "Choose one of your own bots that is a program and has a version that plays."
-"""Also used for other people's bots, to reveal nothing about them."""
+"""Also used for other users' bots, to reveal nothing about them."""
 
 LOG_IN: Final = "Log in with your own account to choose one of your bots."
 
@@ -350,14 +350,14 @@ class OwnProgram:
 
     @property
     def upload(self) -> Upload:
-        """That version as a team's upload; the note names its origin."""
+        """Return the version as an upload of the team; its note names the origin."""
         of = self.version
         note = f"{self.name}, version {of.number}"
         return Upload(of.sha256, of.size, of.log, of.language, note)
 
 
 def own_programs(session: Session, user_id: int, game: str) -> Sequence[OwnProgram]:
-    """Return a user's playable programs for a game, by name."""
+    """Return a user's playable programs for a game, sorted by name."""
     rows = session.execute(
         select(Bot, BotVersion)
         .join(BotVersion, is_version_played())
@@ -380,7 +380,7 @@ def copy(objects: ObjectStore, program: OwnProgram, bot_id: str) -> Upload:
     """Copy a program's files and build outputs to the object store for a team's bot.
 
     Returns the team's version, which later changes to the user's program do not affect. Raises
-    Failure if the files are not there as uploaded, and StoreAway.
+    Failure if the stored files do not match the upload, and StoreAway.
     """
     sha256 = program.version.sha256
     source, target = object_key(program.bot_id, sha256), object_key(bot_id, sha256)
@@ -454,14 +454,14 @@ class TeamFault:
     match_id: str
     at: datetime
     game: int
-    """The number of the game within its match."""
+    """The game's number within its match."""
     turn: int
     kind: str
     detail: str
     expected: str
     actual: str
     answer: str
-    """The answer as sent; "" if there was none, or it was not stored."""
+    """The reply as sent; "" if there was none, or it was not stored."""
     is_practice: bool
 
 

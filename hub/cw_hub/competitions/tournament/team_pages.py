@@ -1,4 +1,4 @@
-"""The pages of a team: its bot, and matches played by hand against it or the training bot."""
+"""Pages where a team manages its bot, and plays against it or the training bot by hand."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def own_bot(slug: str) -> TeamBot:
 
 
 def page_of(bot: TeamBot) -> str:
-    """Return the address of the page."""
+    """Return the URL of the bot's page."""
     return url_for("my_team.page", slug=bot.tournament)
 
 
@@ -130,7 +130,7 @@ def render(bot: TeamBot, errors: dict[str, str] | None = None, **typed: str) -> 
 
 @routes.post("/t/<slug>/my-team/bot")
 def bot(slug: str) -> ResponseReturnValue:
-    """Set the address of the bot, and request a check."""
+    """Set the URL of the bot, and request a check."""
     own, hub = own_bot(slug), resources()
     typed = request.form.get("endpoint", "")
     try:
@@ -192,12 +192,12 @@ def check(slug: str) -> ResponseReturnValue:
 
 
 def send_check(own: TeamBot) -> bool:
-    """Enqueue a check, for a program where programs are run; return whether it was queued."""
+    """Request a check on the queue for the bot's kind; return False if it could not be queued."""
     return check_requests.send_for(owner_of(own), own.id, is_program=own.kind == "program")
 
 
 def owner_of(own: TeamBot) -> str:
-    """Return the name of a team in rate counts."""
+    """Return the name under which rate limits count a team."""
     return checks.owner_named(None, own.team_id)
 
 
@@ -288,12 +288,12 @@ def member_bot(slug: str) -> TeamBot:
 
 
 def author_of(bot: TeamBot) -> Author:
-    """Return a team's bot as the author of its versions."""
+    """Return the Author of the versions of a team's bot."""
     return Author(bot.id, bot.bot_id, bot.slug, partial(url, bot), page_of(bot))
 
 
 def url(bot: TeamBot, name: str, **more: Any) -> str:
-    """Return the address of a team's action on versions."""
+    """Return the URL of a team's action on versions."""
     return url_for(f"my_team.{name}", slug=bot.tournament, **more)
 
 
@@ -483,7 +483,7 @@ def label_of(bot: TeamBot, bots: list[TeamBot]) -> str:
 
 
 def invitation(game: str, tournament: TournamentView | None) -> Link | None:
-    """Return a link for entering a login token, or None if the game has no tournament."""
+    """Return a link for entering a login token, or None if no tournament plays the game."""
     if tournament is not None:
         return Link(INVITATION, tournament_address(tournament))
     with one_reading() as reading:
@@ -492,5 +492,5 @@ def invitation(game: str, tournament: TournamentView | None) -> Link | None:
 
 
 def tournament_address(tournament: TournamentView) -> str:
-    """Return the address of a tournament."""
+    """Return a tournament's URL."""
     return url_for("tournaments.choose", slug=tournament.slug)

@@ -1,4 +1,4 @@
-"""The teams of a tournament: enrolment, cards and their printed sheet, machines."""
+"""A tournament's teams: enrolment, token cards and their printed sheet, and machines."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def read_ssh_key(text: str) -> str:
         data = b64decode(body, validate=True)
     except ValueError:
         raise UsageError(NO_SSH_KEY) from None
-    # Key data begins with its kind, prefixed by the kind's length in four bytes.
+    # Key data starts with its kind, prefixed by the kind's length in four bytes.
     prefix = len(kind).to_bytes(4, "big") + kind.encode()
     if not data.startswith(prefix) or len(data) < len(prefix) + 32 or not comment.isascii():
         raise UsageError(NO_SSH_KEY)
@@ -98,7 +98,7 @@ class NewTeam:
     group: str = ""
     """The name of its group; "": the only one."""
     bot: str = ""
-    """An address, or `builtin:NAME`; "": none yet."""
+    """A URL, or `builtin:NAME`; "": none yet."""
     out_of_competition: bool = False
     machine: str = ""
     ssh_key: str = ""
@@ -112,7 +112,7 @@ class BadLines(UsageError):
     """Some teams of a list are invalid, so none was added."""
 
     def __init__(self, problems: Sequence[str]) -> None:
-        """Take one problem sentence per team."""
+        """Take one message per invalid team."""
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
         super().__init__(f"{problems[0]}{more}")
         self.problems = tuple(problems)
@@ -127,7 +127,7 @@ def add_teams(
 ) -> list[int]:
     """Add teams, each with its entries and a bot yet to be set up; return their ids.
 
-    All or none: raises BadLines with a sentence for each invalid team.
+    All or none: raises BadLines with a message for each invalid team.
     """
     enrolment = Enrolment(session, competitions_service.lock(session, competition))
     problems, admitted = [], []
@@ -152,7 +152,7 @@ class AdmittedTeam:
 
 
 class Enrolment:
-    """The names and places in use in a tournament; admits further teams."""
+    """Admits teams to a tournament, and tracks its used names and group sizes."""
 
     def __init__(self, session: Session, competition: Competition) -> None:
         """Read the teams and groups of a tournament whose row is locked."""
@@ -166,7 +166,7 @@ class Enrolment:
         self.most = most_entries(competition)
 
     def admit(self, team: NewTeam) -> AdmittedTeam:
-        """Reserve name and places for a team; raise a short UsageError if that is impossible."""
+        """Reserve a name and slots for a team; raise a short UsageError if that is impossible."""
         name = clean_name(team.name, LONGEST_TEAM)
         if name_key(name) in self.keys:
             raise UsageError(NAME_TAKEN)
@@ -260,7 +260,7 @@ WITHOUT_END: Final = timedelta(days=180)
 """How long tokens are valid if no end is planned."""
 
 LETTERS: Final = "ABCDEFGHJKMNPQRSTUVWXYZ"
-"""The letters of tokens, without look-alikes."""
+"""Characters used in tokens, without look-alikes."""
 
 TOKEN_LENGTH: Final = 16
 
@@ -314,7 +314,8 @@ def issue(  # noqa: PLR0913
 ) -> list[Card]:
     """Issue new tokens to teams, which revokes their earlier tokens and sessions.
 
-    Raises UsageError if a form with this nonce was sent before, as tokens cannot be shown again.
+    Raises UsageError if a form with this nonce was submitted before, as tokens cannot be shown
+    again.
     """
     row = competitions_service.lock(session, competition)
     nonce = nonce or secrets.token_hex(16)
@@ -348,7 +349,7 @@ def add_ticket(session: Session, clock: Clock, ticket: Ticket) -> str:
 def teams_with_group(
     session: Session, competition: int, team_ids: Sequence[int]
 ) -> Iterator[tuple[Team, str]]:
-    """Yield teams in order of groups and names, each with the name of its first group.
+    """Yield teams sorted by group and id, each with the name of its first group.
 
     The name is "" for a team that plays in all groups.
     """
@@ -381,7 +382,7 @@ def issue_to_host(
 
 
 def revoke(session: Session, competition: int, team_ids: Sequence[int]) -> int:
-    """Revoke teams' tokens, and the sessions begun with them; return their number."""
+    """Revoke teams' tokens, and the sessions started with them; return their number."""
     cards = (Ticket.competition_id == competition, Ticket.kind == "card")
     query = delete(Ticket).where(*cards, Ticket.team_id.in_(team_ids)).returning(Ticket.digest)
     return len(session.scalars(query).all())
@@ -393,14 +394,14 @@ SECRECY: Final = "Keep your login token and the IP address of your droplet a sec
 
 
 def values_of(title: str, address: str, cards: Sequence[Card]) -> dict[str, object]:
-    """Return the template values of a sheet."""
+    """Return the template values of a card sheet."""
     tokens = [(card, printed(card.token)) for card in cards]
     pages = [tokens[at : at + PER_PAGE] for at in range(0, len(tokens), PER_PAGE)]
     return {"title": title, "address": address, "pages": pages, "secrecy": SECRECY}
 
 
 def whole_file(title: str, address: str, cards: Sequence[Card]) -> str:
-    """Return a sheet as a single HTML file, including its style."""
+    """Return a card sheet as a single HTML file, including its style."""
     templates = Environment(loader=FileSystemLoader(asset("templates")), autoescape=True)
     style = asset("static").joinpath("hub", "card_sheet.css").read_text(encoding="utf-8")
     values = values_of(title, address, cards)

@@ -57,11 +57,11 @@ class GroupView:
     round: RoundView | None
     """The requested round, or the last one."""
     rounds: int
-    """The number of rounds begun."""
+    """The number of rounds started."""
     is_open: bool
     """Whether its last round is being played."""
     mark: str
-    """Changes with the group's ladder."""
+    """Changes whenever the group's ladder does."""
 
     @property
     def shows_last(self) -> bool:
@@ -85,7 +85,7 @@ class TournamentView:
     description: str
     """Markdown."""
     picture: str | None
-    """The SHA-256 of its picture."""
+    """The SHA-256 of its image."""
     state: CompetitionState
     seed: int
     revision: int
@@ -171,13 +171,13 @@ TOURNAMENT: Final = (
     .where(Competition.format == FORMAT, Competition.slug == bindparam("slug"))
     .order_by(Group.id)
 )
-"""A tournament: one row per group with its last round, or for one group the requested round."""
+"""Selects one row per group with its last round, or for one group the requested round."""
 
 
 def find(
     session: Session, slug: str, group: str = "", number: int | None = None
 ) -> TournamentView | None:
-    """Return a tournament, or None; with a number, that round of the group."""
+    """Return a tournament, or None; `number` selects a round of the group."""
     rows = session.execute(TOURNAMENT, {"slug": slug, "group": group, "number": number}).all()
     if not rows:
         return None
@@ -339,7 +339,7 @@ class ListedTournament:
     title: str
     description: str
     picture: str | None
-    """The SHA-256 of its picture."""
+    """The SHA-256 of its image."""
     state: CompetitionState
     teams: int
     groups: Sequence[str]
@@ -355,7 +355,7 @@ class ListedTournament:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The selection of a page of the list."""
+    """The requested page and filters of the list."""
 
     page: int = 1
     text: str = ""
@@ -376,9 +376,9 @@ class ListPage:
 
 
 def list_page(session: Session, wanted: Wanted) -> ListPage:
-    """Return a page of the public tournaments; a page beyond the last means the last.
+    """Return a page of the public tournaments, or the last page if the number is too high.
 
-    Running tournaments come first, then upcoming, then finished ones; each by title.
+    Running tournaments come first, then upcoming, then finished ones, each sorted by title.
     """
     text = wanted.text.casefold()
     outlines = [outline for outline in all_outlines(session) if text in outline.title.casefold()]
@@ -541,7 +541,7 @@ class RoundMatch:
 
     @property
     def pair(self) -> str:
-        """Its place in the plan of the round, which it keeps if it is played again."""
+        """Its position in the round's plan, which a match that is played again keeps."""
         return "/".join(self.key.split("/")[:2])
 
     @property
@@ -578,7 +578,7 @@ SEATS: Final = (
     .where(_ROUND)
     .order_by(Match.sequence, Match.id, MatchParticipant.slot)
 )
-"""The seats of the matches of a round."""
+"""Selects the seats of a round's matches."""
 
 GAMES: Final = (
     select(
@@ -593,9 +593,9 @@ GAMES: Final = (
     .where(_ROUND)
     .order_by(Battle.match_id, Battle.number)
 )
-"""The games of the matches of a round."""
+"""Selects the games of a round's matches."""
 
-# Faults are read only for a single team or match, as bots of some games make many.
+# Faults are read only for a single team or match, as bots in some games commit many.
 SEATS_OF_TEAM: Final = SEATS.add_columns(MatchParticipant.faults).where(_TEAM)
 GAMES_OF_TEAM: Final = GAMES.where(_TEAM)
 SEATS_OF_MATCH: Final = (
@@ -609,7 +609,7 @@ GAMES_OF_MATCH: Final = GAMES.where(_MATCH)
 def matches_of(session: Session, round_id: int, team: int | None = None) -> tuple[RoundMatch, ...]:
     """Return the matches of a round in order of play, or those of one team with its faults.
 
-    Of a match that was played again, only the last one is included. Two statements.
+    If a match was played again, only the last one is included. Two statements.
     """
     wanted = {"round": round_id} | ({} if team is None else {"team": team})
     games = games_by_match(session, GAMES if team is None else GAMES_OF_TEAM, wanted)
@@ -626,7 +626,7 @@ def matches_of(session: Session, round_id: int, team: int | None = None) -> tupl
 def games_by_match(
     session: Session, query: Select[*tuple[Any, ...]], wanted: Mapping[str, int]
 ) -> Mapping[int, list[GameView]]:
-    """Return the games of a query like GAMES, by match id."""
+    """Return the games selected by a query like GAMES, by match id."""
     games: dict[int, list[GameView]] = defaultdict(list)
     for match_id, *columns in session.execute(query, wanted):
         games[match_id].append(GameView(*columns))
@@ -634,7 +634,7 @@ def games_by_match(
 
 
 def round_match(seats: Sequence[Any], games: Sequence[GameView]) -> RoundMatch:
-    """Return a match built from its rows of a query like SEATS."""
+    """Return a match built from the rows of a query like SEATS."""
     first = seats[0]
     return RoundMatch(
         first.id,

@@ -1,4 +1,4 @@
-"""Texts on the pages of a tournament."""
+"""Texts shown on the tournament pages."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def short_clock(seconds: int) -> str:
 
 
 def countdown_words(countdown: Countdown, now: datetime) -> str:
-    """Return the countdown's text, which hub/static/hub/ladder_bar.js continues."""
+    """Return the countdown's text, which hub/static/hub/ladder_bar.js keeps up to date."""
     if countdown.is_over:
         return "The tournament is over"
     if countdown.next is None:
@@ -202,7 +202,7 @@ def points_words(standings: GroupStandings, match: RoundMatch) -> tuple[str, str
 
 
 def plain(number: float) -> int | float:
-    """Return a number as shown on pages: whole numbers without a decimal point."""
+    """Return a number as shown on pages: integers without a decimal point."""
     return int(number) if number == int(number) else number
 
 

@@ -1,1 +1,1 @@
-"""Administration: the state of the site, bots, competitions."""
+"""The admin area: status of the site, bots, competitions, matches, emails and accounts."""

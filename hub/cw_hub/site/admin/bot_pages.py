@@ -1,4 +1,4 @@
-"""BOTS, at `/admin/bots`: admins find, check, suspend and restore bots."""
+"""Pages at `/admin/bots` where admins find, check, suspend and restore bots."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bots as listed for admins: their owners and status."""
+"""Queries behind the admin list of bots: owners and status."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cw_hub.store.models import Bot, Competition, Team, User
 
 FAILING: Final = "failing"
 CHOICES: Final = (*WORDS.values(), FAILING)
-"""Filters for bots: by status, or those that did not answer the last time."""
+"""Filters for bots: by status, or those that did not respond the last time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class BotChoice:
     """A filter for bots; "" matches all."""
 
     text: str = ""
-    """Part of the name, the owner's or team's name, the address or the status."""
+    """Part of the name, the owner's or team's name, the URL or the status."""
     state: str = ""
     """One of CHOICES."""
 

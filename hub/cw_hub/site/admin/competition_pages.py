@@ -121,7 +121,7 @@ class Draft:
 def new() -> str:
     """Show the form of a new competition, once its format and game are chosen.
 
-    `like` names a competition whose settings fill the form.
+    `like` names a competition whose settings prefill the form.
     """
     format_ = offered().get(request.args.get("format", ""))
     game = request.args.get("game", "")
@@ -159,7 +159,7 @@ def form_page(draft: Draft | None, error: str = "") -> str:
 @competition_routes.post("/new")
 @admins_only
 def create() -> ResponseReturnValue:
-    """Create a competition, a draft until it is started; show errors at the form."""
+    """Create a competition, a draft until it is started; show errors in the form."""
     format_ = offered().get(request.form.get("format", "")) or abort(404, NO_COMPETITION)
     game = request.form.get("game", "")
     if game not in games():
@@ -202,20 +202,20 @@ def typed_dates() -> Dates:
 
 
 def address_of(format_: Format, facts: CompetitionFacts) -> str:
-    """Return the address of a competition's management page."""
+    """Return the URL of a competition's management page."""
     if format_.led_at is not None:
         return format_.led_at(facts)
     return url_for("organising.page", format_name=facts.format, slug=facts.slug)
 
 
 def competition_or_404(format_name: str, slug: str) -> CompetitionFacts:
-    """Return a competition; answer 404 if there is none."""
+    """Return a competition; abort with 404 if there is none."""
     with one_reading() as reading:
         return competitions_service.find(reading, format_name, slug) or abort(404, NO_COMPETITION)
 
 
 def format_of(facts: CompetitionFacts) -> Format:
-    """Return the format of a competition; answer 404 if this site does not have it."""
+    """Return a competition's format; abort with 404 if this site does not have it."""
     return format_named(site_formats(), facts.format) or abort(404, NO_COMPETITION)
 
 
@@ -235,7 +235,7 @@ def lead_page(
     typed: Mapping[str, str] | None = None,
     errors: Mapping[str, str] | None = None,
 ) -> str:
-    """Return the page of a competition with the form's input, and errors by form."""
+    """Return a competition's page with the form's input, and the errors of each form."""
     format_ = format_of(facts)
     home = format_.home.address
     with one_reading() as reading:
@@ -264,7 +264,7 @@ def lead_page(
 @competition_routes.post("/<format_name>/<slug>/settings")
 @admins_only
 def change(format_name: str, slug: str) -> ResponseReturnValue:
-    """Change the settings of a competition; show errors at the form."""
+    """Change the settings of a competition; show errors in the form."""
     facts, hub = competition_or_404(format_name, slug), resources()
     format_ = format_of(facts)
     try:
@@ -280,7 +280,7 @@ def change(format_name: str, slug: str) -> ResponseReturnValue:
 @competition_routes.post("/<format_name>/<slug>/words")
 @admins_only
 def describe(format_name: str, slug: str) -> ResponseReturnValue:
-    """Change the title and description of a competition; show errors at the form."""
+    """Change the title and description of a competition; show errors in the form."""
     facts, hub = competition_or_404(format_name, slug), resources()
     words = {name: request.form.get(name) for name in ("title", "description")}
     try:
@@ -297,7 +297,7 @@ def describe(format_name: str, slug: str) -> ResponseReturnValue:
 @competition_routes.post("/<format_name>/<slug>/picture")
 @admins_only
 def change_picture(format_name: str, slug: str) -> ResponseReturnValue:
-    """Store or remove the picture of a competition; show errors at the form."""
+    """Store or remove the image of a competition; show errors in the form."""
     facts = competition_or_404(format_name, slug)
     try:
         change_picture_of(facts, str(player().user_id), player().username)
@@ -309,7 +309,7 @@ def change_picture(format_name: str, slug: str) -> ResponseReturnValue:
 @competition_routes.post("/<format_name>/<slug>/dates")
 @admins_only
 def schedule(format_name: str, slug: str) -> ResponseReturnValue:
-    """Set when a competition starts and ends by itself; show errors at the form."""
+    """Set when a competition starts and ends automatically; show errors in the form."""
     facts, hub = competition_or_404(format_name, slug), resources()
     try:
         dates = typed_dates()
@@ -324,7 +324,7 @@ def schedule(format_name: str, slug: str) -> ResponseReturnValue:
 @competition_routes.post("/<format_name>/<slug>/state")
 @admins_only
 def steer(format_name: str, slug: str) -> ResponseReturnValue:
-    """Announce, start, pause or end a competition; its name confirms the end."""
+    """Announce, start, pause or end a competition; ending it requires typing its name."""
     facts, hub = competition_or_404(format_name, slug), resources()
     state = STEERED.get(request.form.get("state", "")) or abort(400, NO_STATE)
     here = go(url_for("organising.page", format_name=format_name, slug=slug))

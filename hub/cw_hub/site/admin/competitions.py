@@ -32,7 +32,7 @@ ORDER: Final = {"running": 0, "paused": 1, "planned": 2, "draft": 3, "over": 4}
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A competition, and how much is played in it."""
+    """A competition with its recent activity."""
 
     title: str
     slug: str
@@ -58,9 +58,9 @@ class Listed:
 
 
 def find_competitions(session: Session, clock: Clock, text: str, number: int) -> Page[Listed]:
-    """Return a page of the competitions with a text in title, address, format, game or state.
+    """Return a page of the competitions whose title, slug, format, game or state contains a text.
 
-    Running ones come first, then the latest; five statements, whatever the number.
+    Running ones come first, then the latest. Five statements, however many competitions.
     """
     names = (Competition.title, Competition.slug, Competition.format, Competition.game)
     query = select(Competition).order_by(
@@ -79,7 +79,7 @@ def find_competitions(session: Session, clock: Clock, text: str, number: int) ->
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Figures of some competitions, by their ids."""
+    """Activity counts of some competitions, by their ids."""
 
     hosts: dict[int, list[str]]
     bots: dict[int, int]
@@ -88,7 +88,7 @@ class Figures:
 
     @classmethod
     def of(cls, session: Session, clock: Clock, ids: Sequence[int]) -> Figures:
-        """Return the figures of competitions, in four statements."""
+        """Return the counts of competitions, in four statements."""
         hosts: dict[int, list[str]] = defaultdict(list)
         names = (
             select(CompetitionHost.competition_id, User.username)
@@ -121,7 +121,7 @@ class Figures:
         )
 
     def listed(self, row: Competition) -> Listed:
-        """Return a competition with its figures."""
+        """Return a competition with its counts."""
         _, matches, seats = self.lately.get(row.id, (row.id, 0, 0))
         _, is_open, failed = self.troubled.get(row.id, (row.id, 0, 0))
         return Listed(

@@ -1,4 +1,4 @@
-"""MAILS, at `/admin/mails`: what was sent to whom, and what failed."""
+"""Pages at `/admin/mails`: which emails were sent to whom, and which ones failed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LONGEST_ADDRESS: Final = 254
 @routes.get("/admin/mails")
 @admins_only
 def page() -> ResponseReturnValue:
-    """List mails, failed ones first."""
+    """List emails, failed ones first."""
     state = request.args.get("state", "")
     wanted = MailChoice(wanted_text("to", LONGEST_ADDRESS), state if state in STATES else "")
     with one_reading() as session:
@@ -43,7 +43,7 @@ def page() -> ResponseReturnValue:
 @routes.post("/admin/mails/<int:mail_id>/send")
 @admins_only
 def send(mail_id: int) -> ResponseReturnValue:
-    """Retry a failed mail."""
+    """Retry a failed email."""
     here, hub = go(url_for("admin_mails.page")), resources()
     if not is_sure():
         return here

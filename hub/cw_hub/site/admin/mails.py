@@ -1,4 +1,4 @@
-"""Mails as listed for admins: their status, but none of their content."""
+"""Queries behind the admin list of emails: their status, but none of their content."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KINDS: Final = {
     "inactive": "a bot does not answer",
     "announce": "announcement of a host",
 }
-"""The subjects of mails, by kind."""
+"""The subjects of emails, by kind."""
 
 STATES: Final[dict[MailState, str]] = {
     "dead": "could not be sent",
@@ -30,21 +30,21 @@ STATES: Final[dict[MailState, str]] = {
     "sent": "sent",
     "dropped": "not to be sent",
 }
-"""States of mails, those that need attention first."""
+"""States of emails, those that need attention first."""
 
 
 @dataclass(frozen=True, slots=True)
 class MailChoice:
-    """A filter for mails; "" matches all."""
+    """A filter for emails; "" matches all."""
 
     to: str = ""
-    """Part of a username, or a complete address: addresses are not searched by parts."""
+    """Part of a username, or a complete email address: parts of addresses do not match."""
     state: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ListedMail:
-    """A mail without its address, text and link."""
+    """A listed email, without its recipient's address, text and link."""
 
     id: int
     kind: str
@@ -72,9 +72,9 @@ class ListedMail:
 
 
 def find_mails(session: Session, choice: MailChoice, number: int) -> Page[ListedMail]:
-    """Return a page of mails, the latest first, in one statement. Mails sent long ago are deleted.
+    """Return a page of emails, the latest first, in one statement.
 
-    Without a state in the filter, failed ones come first.
+    Without a state in the filter, failed ones come first. Emails sent long ago are deleted.
     """
     columns = (Mail.id, Mail.kind, User.username, Mail.state, Mail.attempt, Mail.reason)
     query = (
@@ -90,12 +90,12 @@ def find_mails(session: Session, choice: MailChoice, number: int) -> Page[Listed
 
 
 def listed(row: Row[*tuple[Any, ...]]) -> ListedMail:
-    """Return a mail from a row."""
+    """Convert a row to a listed email."""
     return ListedMail(*row)
 
 
 def is_to(text: str) -> ColumnElement[bool]:
-    """Return the SQL condition for mails to somebody, by part of the name or by the address."""
+    """Return the SQL condition for emails to a user, by part of the name or by email address."""
     key = text.lower()
     if "@" in key:
         return or_(func.lower(User.email) == key, func.lower(Mail.email) == key)

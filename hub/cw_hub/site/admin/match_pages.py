@@ -1,4 +1,4 @@
-"""MATCHES & WORKERS, at `/admin/matches`: waiting and failed matches, and live processes."""
+"""Pages at `/admin/matches`: waiting and failed matches, workers and live processes."""
 
 from __future__ import annotations
 

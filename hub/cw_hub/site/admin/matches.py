@@ -1,4 +1,4 @@
-"""Matches and workers as listed for admins: waiting and failed matches, and live processes."""
+"""Queries behind the admin page of waiting and failed matches, workers and live processes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class ListedMatch:
     started_at: datetime | None
     finished_at: datetime | None
     request_id: str | None
-    """The id by which it is found in the logs of the processes."""
+    """The id under which it appears in the logs of the processes."""
     is_settled: bool
     """Whether its round is over, so that it will not be played again."""
 
@@ -63,18 +63,19 @@ class Machines:
     processes: Sequence[Beat]
     silent: Sequence[Beat]
     replay_bytes: int | None
-    """As summed by the daily upkeep; None before its first run."""
+    """As computed by the daily upkeep; None before its first run."""
 
     @property
     def slots(self) -> int:
-        """How many matches can be played at once."""
+        """How many matches can be played concurrently."""
         return sum(worker.slots for worker in self.workers)
 
 
 def find_matches(session: Session, state: str, number: int) -> Page[ListedMatch]:
     """Return a page of unfinished and failed matches, in one statement.
 
-    Those in one state, or in all with the failed ones first; the latest first within a state.
+    Returns those in one state, or in all states with failed ones first; the latest first within a
+    state.
     """
     columns = (Match.match_id, Match.kind, Match.game, Competition.title, Match.state)
     query = (
@@ -90,7 +91,7 @@ def find_matches(session: Session, state: str, number: int) -> Page[ListedMatch]
 
 
 def listed(row: Row[*tuple[Any, ...]]) -> ListedMatch:
-    """Return a match from a row."""
+    """Convert a row to a listed match."""
     return ListedMatch(*row)
 
 

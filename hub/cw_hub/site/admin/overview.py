@@ -1,4 +1,4 @@
-"""What the admin pages show: problems and figures of the site, the audit log, pages of lists."""
+"""Queries behind the admin pages: problems and metrics of the site, audit log, paginated lists."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from cw_hub.site.figures import Present
 from cw_hub.store.models import Audit, Bot, Comparison, Competition, User
 
 OLD: Final = timedelta(hours=26)
-"""Maximum age of the last back-up, as in the alert."""
+"""Maximum age of the last backup, as in the alert."""
 
 LONG: Final = timedelta(minutes=10)
 """Maximum time for a match to wait for a worker."""
@@ -55,7 +55,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Slow:
-    """The comparisons that take too long."""
+    """The number of comparisons that take too long, and when the first of them was created."""
 
     number: int
     first: datetime | None
@@ -72,7 +72,7 @@ class Service:
     """Competitions that are running."""
     people: int
     new_people: int
-    """People who registered within a week."""
+    """Users who registered within a week."""
 
 
 def service(session: Session, clock: Clock) -> Service:
@@ -95,7 +95,7 @@ def service(session: Session, clock: Clock) -> Service:
 
 
 def problems(service: Service, now: datetime, *, copies: bool) -> list[Problem]:
-    """Return the problems, the worst first; `copies`: back-ups should be copied elsewhere."""
+    """Return the problems, worst first; `copies`: whether backups should be copied elsewhere."""
     return [
         *of_processes(service, now),
         *of_backups(service.present, now, copies=copies),
@@ -105,7 +105,7 @@ def problems(service: Service, now: datetime, *, copies: bool) -> list[Problem]:
 
 
 def of_processes(service: Service, now: datetime) -> Iterator[Problem]:
-    """Yield problems of processes: no ticks, a role has ended, a disk is full."""
+    """Yield problems of processes: no ticks, a role without a process, a nearly full disk."""
     present, page = service.present, "admin_matches.page"
     last = noted(present, heartbeats.TICK, now)
     if last is None or now - last > heartbeats.TICKING:
@@ -122,7 +122,7 @@ def of_processes(service: Service, now: datetime) -> Iterator[Problem]:
 
 
 def of_backups(present: Present, now: datetime, *, copies: bool) -> Iterator[Problem]:
-    """Yield problems of back-ups."""
+    """Yield problems of backups."""
     wanted = {heartbeats.BACKUP: "back-up"} | (
         {heartbeats.COPY: "copy elsewhere"} if copies else {}
     )
@@ -153,7 +153,7 @@ def of_matches(service: Service, now: datetime) -> Iterator[Problem]:
 
 
 def of_others(present: Present, now: datetime) -> Iterator[Problem]:
-    """Yield problems of mails, bots and the certificate."""
+    """Yield problems of emails, bots and the certificate."""
     if dead := present.mails["dead"]:
         yield Problem(f"{counted(dead, 'mail', 'mails')} could not be sent.", "admin_mails.page")
     if present.failing > max(1, 0.5 * present.bots["ACTIVE"]):
@@ -178,7 +178,7 @@ def counted(number: int, one: str, several: str) -> str:
 T = TypeVar("T")
 
 PER_PAGE: Final = 50
-"""Rows on a page."""
+"""Number of rows per page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +203,7 @@ def page_of(
 
 
 LAST: Final = 8
-"""Lines on the first page."""
+"""Number of log lines on the first page of the admin area."""
 
 LONGEST_DETAIL: Final = 300
 """Maximum length of an action's details, in characters."""
@@ -211,12 +211,12 @@ LONGEST_DETAIL: Final = 300
 
 @dataclass(frozen=True, slots=True)
 class LogChoice:
-    """A filter for lines of the log, by parts of their text; "" matches all."""
+    """A filter for log lines, by parts of their text; "" matches all."""
 
     who: str = ""
     verb: str = ""
     of: str = ""
-    """Part of the object, or the name of a person or a bot."""
+    """Part of the object, or the name of a user or a bot."""
 
     @property
     def narrows(self) -> bool:
@@ -234,12 +234,12 @@ class Line:
     object: str
     """As stored in the log, such as `user:7`."""
     name: str
-    """The name of the person or bot it is about; "" for anything else, and if deleted."""
+    """The name of the user or bot concerned; "" for anything else, and if deleted."""
     detail: str
 
 
 def log(session: Session, choice: LogChoice, number: int) -> Page[Line]:
-    """Return a page of actions, the latest first, in three statements."""
+    """Return a page of audited actions, the latest first, in three statements."""
     query = select(Audit)
     for column, text in ((Audit.actor, choice.who), (Audit.verb, choice.verb)):
         if text:
@@ -262,7 +262,7 @@ def ordered(query: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
 
 
 def objects_named(session: Session, name: str) -> list[str]:
-    """Return the log objects with a name: a person, and bots of any game."""
+    """Return the log objects with a name: a user, and bots of any game."""
     people = select(User.id).where(User.username_key == username_key(name), User.username_key != "")
     bots = select(Bot.bot_id).where(Bot.name_key == name_key(name)).limit(LAST)
     return [
@@ -288,7 +288,7 @@ def lines(session: Session, rows: Sequence[Audit]) -> list[Line]:
 
 
 def names_of(session: Session, objects: Sequence[str]) -> dict[str, str]:
-    """Return the names of people and bots by their log objects."""
+    """Return the names of users and bots by their log objects."""
     parts = [one.partition(":")[::2] for one in objects]
     users = {int(key) for kind, key in parts if kind == "user" and key.isdecimal()}
     bots = {key for kind, key in parts if kind == "bot"}

@@ -43,7 +43,7 @@ def admins_only(view: Callable[P, ResponseReturnValue]) -> Callable[P, ResponseR
 def is_sure() -> bool:
     """Return whether a form's confirmation box was ticked; if not, the next page says so.
 
-    Browsers enforce the box; requests without a browser must not do more than pages allow.
+    Browsers enforce the box, but other clients must not be able to do more than the pages allow.
     """
     if request.form.get("sure") == "yes":
         return True
@@ -64,7 +64,7 @@ def wanted_text(name: str = "q", longest: int = LONGEST) -> str:
 @routes.get("/admin")
 @admins_only
 def page() -> ResponseReturnValue:
-    """Show the problems of the site, its figures, and the latest actions."""
+    """Show the problems of the site, its metrics, and the latest actions."""
     hub = resources()
     now, copies = hub.clock(), bool(hub.settings.backup_objects)
     with one_reading() as session:

@@ -1,4 +1,4 @@
-"""Accounts as listed for admins: whether they are locked, and which competitions they host."""
+"""Queries behind the admin list of accounts: locks, hosted competitions, personal limits."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Person:
 
 
 def find_people(session: Session, text: str, number: int) -> Page[Person]:
-    """Return a page of people with a text in their name, the newest first, in three statements."""
+    """Return a page of accounts whose name contains a text, newest first, in three statements."""
     sessions = select(func.count()).where(Ticket.user_id == User.id, Ticket.kind == "session")
     bots = select(func.count()).where(Bot.user_id == User.id, Bot.status != "RETIRED")
     query = (
@@ -59,7 +59,7 @@ def find_people(session: Session, text: str, number: int) -> Page[Person]:
 
 
 def led_by(session: Session, users: Sequence[int]) -> dict[int, list[str]]:
-    """Return the titles of competitions by the ids of their hosts."""
+    """Return the titles of competitions, by the ids of their hosts."""
     query = (
         select(CompetitionHost.user_id, Competition.title)
         .join(Competition, Competition.id == CompetitionHost.competition_id)

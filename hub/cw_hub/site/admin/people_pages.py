@@ -1,4 +1,4 @@
-"""PEOPLE, at `/admin/people`: admins find and lock accounts, and end their sessions."""
+"""Pages at `/admin/people` where admins find and lock accounts, and end their sessions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ACTS: Final[Mapping[str, tuple[Callable[..., Any], str]]] = {
     "end-sessions": (administration.end_sessions, "All sessions of {name} have ended."),
     "confirm-email": (administration.confirm_email, "The address of {name} was confirmed."),
 }
-"""Actions by the last part of the address, with the message that confirms them."""
+"""Actions by the last segment of the URL, each with the message that confirms it."""
 
 OF_ADMINS: Final = (
     "Only the operator can change accounts of admins and that of the site: cw hub user."
@@ -57,7 +57,7 @@ def page() -> ResponseReturnValue:
 )
 @admins_only
 def act(username: str, verb: str) -> ResponseReturnValue:
-    """Apply an action to the account whose name is typed."""
+    """Apply an action to an account; its name must be typed as confirmation."""
     hub, (do, sentence) = resources(), ACTS[verb]
     try:
         with hub.database.writing() as session:
@@ -76,7 +76,7 @@ def act(username: str, verb: str) -> ResponseReturnValue:
 @routes.post("/admin/people/<username>/limit")
 @admins_only
 def limit(username: str) -> ResponseReturnValue:
-    """Set a limit of the account whose name is typed, or reset it to the usual one."""
+    """Set a limit of an account, or reset it to the default; its name must be typed."""
     hub, name = resources(), request.form.get("limit", "")
     try:
         most = limits.read_most(request.form.get("most", "").strip())
@@ -96,7 +96,7 @@ def limit(username: str) -> ResponseReturnValue:
 
 
 def refusal(account: administration.Facts) -> str:
-    """Return why nothing may be done to an account, or ""."""
+    """Return why the request may not change an account, or ""."""
     if account.role == "admin" or account.username == HOUSE:
         return OF_ADMINS
     is_confirmed = request.form.get("sure", "").casefold() == account.username.casefold()

@@ -1,4 +1,4 @@
-"""The description of the API as OpenAPI 3.1, generated from its operations and types."""
+"""Generates the OpenAPI 3.1 description of the API from its operations and types."""
 
 from __future__ import annotations
 
@@ -51,19 +51,13 @@ NAMES: Final[Mapping[str, str]] = {
 
 
 def operations_of(formats: Sequence[Format]) -> tuple[Operation, ...]:
-    """Return all operations of the API of a site with these formats."""
+    """Return all API operations of a site with these formats."""
     own = (operation for format_ in formats for operation in format_.api)
-    return (
-        *reading.routes.operations,
-        *own,
-        *writing.routes.operations,
-        *writing.routes.operations,
-        *writing.routes.operations,
-    )
+    return (*reading.routes.operations, *own, *writing.routes.operations)
 
 
 def describe(address: str, operations: Sequence[Operation]) -> dict[str, Any]:
-    """Return the API description of a site at this address."""
+    """Return the API description of the site at this URL."""
     types: list[Any] = [Problem]
     for operation in operations:
         types += [kind for kind in (operation.answer, operation.body) if kind is not None]
@@ -104,7 +98,7 @@ def described(operation: Operation, schema_of: Mapping[str, Any]) -> dict[str, A
 
 
 def refusals_of(operation: Operation) -> list[int]:
-    """Return the status codes with which an operation may refuse."""
+    """Return the status codes with which an operation may fail."""
     codes = {401, 404, 429, 503}
     if operation.query is not None or operation.body is not None:
         codes.add(400)
@@ -150,13 +144,13 @@ def parameter(name: str, schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def description() -> Response:
-    """Answer with the description of the API."""
+    """Serve the OpenAPI description of the API."""
     permit(None, needs_token=False)
     return answer_with(describe(resources().settings.address, operations_of(site_formats())), 200)
 
 
 def routes_of(formats: Sequence[Format]) -> Blueprint:
-    """Return the routes of the API of a site with these formats."""
+    """Return the API blueprint of a site with these formats."""
     routes = Blueprint("api", __name__, url_prefix="/api")
     for operation in operations_of(formats):
         routes.add_url_rule(

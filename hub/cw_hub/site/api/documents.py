@@ -284,7 +284,7 @@ class Me(Struct, frozen=True, kw_only=True):
 
 
 LONGEST_DATA: Final = 2 * 1024 * 1024
-"""Characters of a base64 program: more than anyone is allowed, so that they are told the limit."""
+"""Maximum length of a base64 program: above anyone's limit, so that the error can name it."""
 
 
 class BotsQuery(Query, frozen=True, forbid_unknown_fields=True, kw_only=True):

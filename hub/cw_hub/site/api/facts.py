@@ -38,7 +38,7 @@ from cw_hub.site.formats import site_formats
 from cw_hub.store.database import Reading
 
 WITH_PUBLIC_REASON: Final = ("done", "void")
-"""States whose reason is public; in other states it may describe our own faults."""
+"""States whose reason is public; in other states it may describe failures of the site itself."""
 
 
 def bot_row(bot: BotView) -> BotRow:
@@ -151,7 +151,7 @@ def map_facts(stored: FoundMap) -> MapFacts:
 
 
 def link(key: str) -> Link:
-    """Return a public link that is valid for an hour; create it only for people with access."""
+    """Return a public link that is valid for an hour; create it only for users with access."""
     address = link_to(key)
     if address.startswith("/"):
         address = f"{resources().settings.address}{address}"
@@ -159,6 +159,6 @@ def link(key: str) -> Link:
 
 
 def picture_of(digest: str | None) -> str | None:
-    """Return the address of a picture by its SHA-256."""
+    """Return the URL of an avatar by its SHA-256."""
     address = resources().settings.address
     return None if digest is None else f"{address}{url_for('profile.picture', digest=digest)}"

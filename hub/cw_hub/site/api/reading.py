@@ -1,4 +1,4 @@
-"""Reading with the API: bots, matches, people, maps."""
+"""API operations that read data: bots, matches, users, maps, competitions."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ NOT_YOURS: Final = "This is for the owner of the bot, with a token that has the 
 
 
 def find_bot(bot_id: str) -> BotView:
-    """Return a bot; answer 404 if there is none."""
+    """Return a bot; abort with 404 if there is none."""
     with one_reading() as reading:
         return bots_service.find_by_id(reading, bot_id) or abort(404, NO_BOT)
 
@@ -158,7 +158,7 @@ def shown_competitions(reading: Reading) -> list[CompetitionFacts]:
 
 
 def competition_rows(reading: Reading, rows: Sequence[CompetitionFacts]) -> list[CompetitionRow]:
-    """Return competitions as documents, with their dates."""
+    """Return competitions as API responses, with their dates."""
     dates = dates_of_all(reading, [facts.id for facts in rows])
     return [
         document(

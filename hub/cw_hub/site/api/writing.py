@@ -56,7 +56,7 @@ from cw_hub.site.bot_pages import begin_practice
 
 @contextmanager
 def conflicts() -> Iterator[None]:
-    """Answer 409 if a bot, or its owner, cannot do something in their current state."""
+    """Abort with 409 if a bot, or its owner, cannot do something in their current state."""
     try:
         yield
     except (bots_service.WrongStatus, CapacityError, NotReady) as error:
@@ -69,7 +69,7 @@ NO_BASE64: Final = "This must be a file, encoded as base64."
 
 
 def find_program(bot_id: str) -> BotView:
-    """Return a program of the requester; answer 404 to anyone else, admins included."""
+    """Return a program of the current user; abort with 404 for anyone else, admins included."""
     with one_reading() as reading:
         bot = bots_service.find_by_id(reading, bot_id)
     if bot is None or not actor().is_user(bot.user_id) or bot.status == "RETIRED":
@@ -78,7 +78,7 @@ def find_program(bot_id: str) -> BotView:
 
 
 def find(bot: BotView, number: str) -> Version:
-    """Return a version of a bot; answer 404 if there is none."""
+    """Return a version of a bot; abort with 404 if there is none."""
     at = whole_number(number, least=1)
     with one_reading() as reading:
         version = None if at is None else versions.find_version(reading, bot.id, at)
@@ -100,7 +100,7 @@ def version_facts(bot: BotView, version: Version) -> VersionFacts:
 
 
 def packed(program: ProgramFile, game: str) -> tuple[Package, str]:
-    """Return an uploaded program and its note; refuse it if invalid."""
+    """Return an uploaded program and its note; raise Invalid if they are malformed."""
     why = programs.why_off(resources().settings)
     if why:
         abort(409, why)
@@ -169,7 +169,7 @@ NO_CHECKS: Final = "Bots cannot be checked right now. Please try again soon."
 
 
 def find_own(bot_id: str) -> BotView:
-    """Return a bot of the requester; answer 403 to anyone else."""
+    """Return a bot of the current user; abort with 403 for anyone else."""
     bot = find_bot(bot_id)
     if not actor().is_user(bot.user_id):
         abort(403, NOT_YOURS)
@@ -179,7 +179,7 @@ def find_own(bot_id: str) -> BotView:
 
 
 def find_changeable(bot_id: str) -> BotView:
-    """Return a bot of the requester; answer 409 if it is suspended or retired."""
+    """Return a bot of the current user; abort with 409 if it is suspended or retired."""
     bot = find_own(bot_id)
     if bot.status not in bots_service.ASKED:
         abort(409, bots_service.cannot(bot.status))
@@ -187,7 +187,7 @@ def find_changeable(bot_id: str) -> BotView:
 
 
 def check_form(form: Form) -> None:
-    """Refuse what the page's form would refuse, with the same messages."""
+    """Raise Invalid for input that the page's form would reject, with the same messages."""
     form.validate()
     errors = first_errors(form)
     if errors:
@@ -216,7 +216,7 @@ def register_bot(body: NewBot) -> BotWithSecret:
 
 
 def register_program(new: bots_service.NewBot, program: ProgramFile) -> BotWithSecret:
-    """Register a bot that is a program; refuse it if it also has an address."""
+    """Register a bot that is a program; raise Invalid if it also has a URL."""
     if new.endpoint:
         raise Invalid({"endpoint": ONE_KIND})
     if new.game == OF_ITS_OWN:
@@ -230,12 +230,12 @@ def register_program(new: bots_service.NewBot, program: ProgramFile) -> BotWithS
 
 
 def form_of(new: bots_service.NewBot) -> MultiDict[str, str]:
-    """Return the data of a bot as sent by the form of the page."""
+    """Return a bot's data as the page's form would submit it."""
     return MultiDict({name: str(value) for name, value in asdict(new).items()})
 
 
 def registered(new: bots_service.NewBot, *, is_program: bool = False) -> bots_service.Registered:
-    """Create a bot; refuse a name that is taken."""
+    """Create a bot; raise Invalid if the name is taken."""
     try:
         with conflicts():
             return add(new, is_program=is_program)
@@ -348,7 +348,7 @@ class Challenge(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 
 def challenge_facts(view: ChallengeView) -> ChallengeFacts:
-    """Return the status of a challenge, and the requester's remaining allowance."""
+    """Return the status of a challenge, and the current user's remaining allowance."""
     left = challenges.allowance(resources(), player().user_id)
     return ChallengeFacts(
         challenge_id=view.id,

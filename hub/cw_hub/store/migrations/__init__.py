@@ -1,4 +1,4 @@
-"""The migrations of the tables, as consecutive revisions in `versions/`."""
+"""Database migrations, as consecutive Alembic revisions in `versions/`."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from cw_hub.store.database import Database, waiting
 from cw_hub.store.models import Base
 
 KINDS: Final = ("table", "column", "index", "constraint", "fk")
-"""Kinds of things that Alembic adds or removes, as its operation names end."""
+"""The kinds of objects that Alembic adds or removes, as its operation names end."""
 
 
 def missing(inspector: Inspector) -> list[str]:
-    """Return the tables and columns of this program that a database lacks.
+    """Return the tables and columns of the current models that a database lacks.
 
-    This is cheap enough for every process to check at its start.
+    This is cheap enough for every process to check at startup.
     """
     existing = {
         name: {column["name"] for column in columns}
@@ -65,7 +65,7 @@ def words_of(difference: Any) -> Iterator[str]:
 
 
 def name_of(difference: Any) -> str:
-    """Return the name of the thing added or removed; a column comes with its table."""
+    """Return the name of the object added or removed; a column name includes its table."""
     thing = difference[-1]
     table = difference[2] if len(difference) == 4 else getattr(thing, "table", None)
     return f"{table}.{thing.name}" if table is not None else str(thing.name)
@@ -73,7 +73,7 @@ def name_of(difference: Any) -> str:
 
 FOLDER: Final = Path(__file__).resolve().parent
 MOST_NAMED: Final = 5
-"""Tables and columns that an error names."""
+"""Maximum number of tables and columns listed in an error message."""
 
 UPGRADE_LOCK: Final = 0x6375_6875_6264_6200
 """The PostgreSQL advisory lock that serialises upgrades."""
@@ -81,7 +81,7 @@ UPGRADE_LOCK: Final = 0x6375_6875_6264_6200
 
 @cache
 def head() -> str:
-    """Return the revision that this program needs; they count up from `0001`. Cached."""
+    """Return the revision that this program needs; revisions count up from `0001`. Cached."""
     return ScriptDirectory(FOLDER).get_current_head() or ""
 
 
@@ -92,7 +92,7 @@ def current(database: Database) -> str | None:
 
 
 def revision_of(connection: Connection) -> str | None:
-    """Return the revision that a transaction sees, or None for an empty database."""
+    """Return the revision visible to a transaction, or None for an empty database."""
     return MigrationContext.configure(connection).get_current_revision()
 
 
@@ -115,7 +115,7 @@ def upgrade_to(connection: Connection, revision: str) -> None:
 
 
 def config_for(connection: Connection) -> Config:
-    """Return Alembic's configuration; env.py takes the connection from it."""
+    """Return Alembic's configuration with the connection that env.py uses."""
     config = Config(attributes={"connection": connection})
     config.set_main_option("script_location", str(FOLDER).replace("%", "%%"))
     config.set_main_option("path_separator", "os")
@@ -123,7 +123,7 @@ def config_for(connection: Connection) -> Config:
 
 
 def differences(database: Database) -> list[Any]:
-    """Return the differences between the tables of a database and those of this program."""
+    """Return the differences between the tables of a database and the current models."""
     with database.engine.connect() as connection, catch_warnings():
         # Ignore the warning that SQLite cannot reflect an index on an expression.
         filterwarnings("ignore", ".*expression-based index.*")
@@ -132,11 +132,11 @@ def differences(database: Database) -> list[Any]:
 
 
 def prepare(database: Database) -> None:
-    """Prepare a database for this program, as far as that is safe without being asked.
+    """Prepare a database for this program, as far as that is safe without confirmation.
 
-    An SQLite file is upgraded after it was copied to FILE.REVISION beside it. Raises UsageError if
-    any other database is not at this program's revision, or if a database lacks tables or columns
-    of its revision.
+    An SQLite file is upgraded after it has been copied to FILE.REVISION next to it. Raises
+    UsageError if any other database is not at this program's revision, or if a database lacks
+    tables or columns of its revision.
     """
     at = current(database)
     if at == head():
@@ -152,7 +152,7 @@ def prepare(database: Database) -> None:
 
 
 def demand_tables(database: Database) -> None:
-    """Raise UsageError if a database lacks a table or a column of this program."""
+    """Raise UsageError if a database lacks a table or a column of the current models."""
     lacking = missing(inspect(database.engine))
     if lacking:
         raise UsageError(
@@ -162,7 +162,7 @@ def demand_tables(database: Database) -> None:
 
 
 def copy_sqlite(path: Path, revision: str) -> None:
-    """Copy a database that may be in use, completely or not at all."""
+    """Copy an SQLite database that may be in use, completely or not at all."""
     copy = path.with_name(f"{path.name}.{revision}")
     partial = path.with_name(f"{copy.name}.partial")
     with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(partial)) as target:
