@@ -89,7 +89,7 @@ def crossed(groups: Sequence[tuple[str, str]]) -> list[str]:
     order = [winner for winner, _ in groups]
     waiting = [(runner_up, number in upper) for number, (_, runner_up) in enumerate(groups, 1)]
     for number in range(len(groups) + 1, entrants + 1):
-        # Any two neighbouring seeds are in different halves, so there is always one.
+        # Any two neighbouring seeds are in different halves, so a suitable one is always there.
         place = next(i for i, (_, above) in enumerate(waiting) if above != (number in upper))
         order.append(waiting.pop(place)[0])
     return order

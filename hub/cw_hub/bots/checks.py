@@ -20,19 +20,19 @@ from cw_hub.operation.shared import RateCounts
 from cw_hub.store.models import Bot, BotVersion
 
 OF_OWNER: Final = parse("60 per 1 hour")
-"""Limit of requests to one host on behalf of one account or team."""
+"""Limit on requests to one host on behalf of one account or team."""
 
 TO_HOST: Final = parse("300 per 1 hour")
-"""Limit of requests to a host without an active bot."""
+"""Limit on requests to a host without an active bot."""
 
 OWNER_AT_ONCE: Final = parse("3 per 2 minute")
-"""Limit of pending checks per owner; those of a killed process expire by themselves."""
+"""Limit on pending checks per owner; those of a killed process expire by themselves."""
 
 VISITOR_AT_ONCE: Final = parse("4 per 2 minute")
-"""Limit of pending checks requested from one IP address."""
+"""Limit on pending checks requested from one IP address."""
 
 FIRST: Final = parse("1 per 1 hour")
-"""Limit of checks per new bot whose owner has no confirmed email address, until one is done."""
+"""Limit on checks per new bot whose owner has no confirmed email address, until one is done."""
 
 CHECK: Final = 3
 """Number of requests in a full check.

@@ -249,10 +249,10 @@ def compare(old: Mapping[str, bytes], new: Mapping[str, bytes]) -> Comparison:
 
 
 def file_parts(old: bytes, new: bytes, matched: int, most: int) -> list[list[Line]] | None:
-    """Return the parts where a file differs, with at most `most` differing lines; None if not text.
+    """Return the diff hunks of a file, with at most `most` changed lines; None if it is not text.
 
-    If a file has too many lines to match, everything between the first and the last difference is
-    shown as removed, and as added.
+    If there are too many lines to match, everything between the first and last difference is shown
+    as removed and then added again.
     """
     before, after = lines_of(old), lines_of(new)
     if before is None or after is None:

@@ -240,9 +240,9 @@ def save_version(game: str) -> ResponseReturnValue:
 
 
 def saved(game: str, sent: ToSave) -> tuple[BotView, int]:
-    """Save the draft; return the bot, and the number of its version.
+    """Save the draft as a new version; return the bot and the version number.
 
-    Raises UsageError if it is not valid as a version, and CapacityError if there are too many.
+    Raises UsageError if the draft is invalid, and CapacityError if the bot has too many versions.
     """
     with one_reading() as reading:
         draft = drafts.files(reading, own_draft(game))

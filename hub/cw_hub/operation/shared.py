@@ -157,7 +157,7 @@ def give_back(storage: Storage, key: str) -> None:
 
 
 def storage_at(broker: str) -> Storage:
-    """Return the storage shared by the processes of a broker."""
+    """Return the storage shared by all processes that use a broker."""
     if broker.startswith("memory:"):
         return OwnCounts()
     return cast(Storage, storage_from_string(broker, **PATIENCE))
@@ -174,7 +174,7 @@ class RateCounts:
     def take(self, limit: RateLimitItem, *key: str, cost: int = 1) -> bool:
         """Count an action if the limit allows it; return whether it does.
 
-        Returns False if the counts are unavailable, as they are then unknown.
+        Also returns False if the counts are unavailable, since the limit cannot be checked.
         """
         try:
             return self._limiter.hit(limit, *key, cost=cost)

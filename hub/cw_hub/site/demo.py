@@ -193,7 +193,7 @@ MORE: Final = (
     "radia",
     "robin", "shafi", "sophie", "tim", "tony",
 )  # fmt: skip
-"""The other players of End of Codes, 40 in all."""
+"""The other players of End of Codes; with PEOPLE there are 40."""
 
 COUNTRIES: Final = ("GR", "GB", "US", "DE", "FR", "NL", "NO", None)
 FRIENDS: Final = ("grace", "edsger", "hypatia", "radia")
