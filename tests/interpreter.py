@@ -14,7 +14,7 @@ PYTHON: Final = shlex.quote(sys.executable)
 PATIENT: Final = """import sys
 from tests.patience import CHANGES, PROGRAM, PatientImports
 sys.meta_path.insert(0, PatientImports(CHANGES))
-from cw.matches.processes import workers
+from cw.matches import workers
 workers.WORKER = PROGRAM
 """
 
