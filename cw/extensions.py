@@ -23,10 +23,14 @@ def extension(group: str, name: str) -> Any:
     Also None if its package is still registered, but its modules have been moved.
     """
     point = next((point for point in extensions(group) if point.name == name), None)
-    try:
-        return point.load() if point else None
-    except ModuleNotFoundError:
+    if point is None:
         return None
+    try:
+        return point.load()
+    except ModuleNotFoundError as error:
+        if f"{point.module}.".startswith(f"{error.name}."):
+            return None
+        raise
 
 
 def source_of(point: EntryPoint) -> tuple[str, str]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
 
+from cw import extensions
 from tests.championship.contests import built_in
 from tests.typed import ROOT
 
@@ -75,3 +77,15 @@ def test_a_championship_is_played_here_alone(known: str, tmp_path: Path) -> None
     assert done.returncode == 2
     assert "--queue needs a hub: in the repository, pip install -e . -e hub" in done.stderr
     assert not out.exists()
+
+
+def test_what_an_extension_lacks_itself_is_not_hidden(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "needy_extension.py").write_text("import no_such_package\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    points = [EntryPoint(name, f"{name}_extension:it", "g") for name in ("needy", "gone")]
+    monkeypatch.setattr(extensions, "extensions", lambda _: points)
+    assert extensions.extension("g", "gone") is None
+    with pytest.raises(ModuleNotFoundError, match="no_such_package"):
+        extensions.extension("g", "needy")
