@@ -6,12 +6,12 @@ from datetime import timedelta
 from typing import Final
 
 from sqlalchemy import Connection, Float, cast, func, insert, literal, select
-from sqlalchemy.orm import Session
 
 from cw_hub.competitions import service as competitions_service
 from cw_hub.competitions.daily import service as daily_service
 from cw_hub.competitions.daily.service import GAME
 from cw_hub.context import Clock
+from cw_hub.store.database import Session
 from cw_hub.store.models import Battle, Bot, Friend, Match, MatchParticipant, User
 
 COUNTRIES: Final = (None, *"AU BR CH DE ES FR GB GR IN IT JP KR NL NO PL PT SE TR US ZA".split())
@@ -23,16 +23,16 @@ SCATTER: Final = 7907
 """A prime: multiples of it, cut down to the number of players, are ranks in a scattered order."""
 
 
-def write(session: Session, clock: Clock, players: int, games: int) -> str:
+def write(session: Session, players: int, games: int) -> str:
     """Write the games of that many days before now into a hub without any; return the last's name.
 
     Players are called `player1`, `player2` ... and take part in each game.
     """
-    daily_service.begin_site(session, clock)
+    daily_service.begin_site(session)
     competition = competitions_service.named(session, f"{daily_service.FORMAT}/{GAME}").id
     connection = session.connection()
-    write_people(connection, clock, players)
-    names = write_games(connection, clock, competition, players, games)
+    write_people(connection, session.clock, players)
+    names = write_games(connection, session.clock, competition, players, games)
     write_ranks(connection, players)
     return names[-1]
 

@@ -53,7 +53,7 @@ def on_hub(matches: int) -> float:
                 seats = tuple(Seat(name, spec=f"builtin:{name}") for name in STRATEGIES)
                 wanted = Plan("practice", str(number), GAME, seats, OPTIONS, seed=SEED)
                 with resources.database.writing() as session:
-                    match = planning.plan(session, resources.clock, wanted)
+                    match = planning.plan(session, wanted)
                 WORKER.play(resources, match)
     return seconds() - start
 

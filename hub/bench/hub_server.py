@@ -67,46 +67,43 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def fill(resources: Resources) -> tuple[str, str]:
     """Make two people and a public match that waits; return a session and the match's name."""
-    clock = resources.clock
     with resources.database.writing() as session:
         registered = [
-            accounts_service.register(session, clock, name, f"{name}@example.org", "no hash")
+            accounts_service.register(session, name, f"{name}@example.org", "no hash")
             for name in PEOPLE
         ]
-        accounts_service.befriend(session, clock, registered[0][0], PEOPLE[1])
+        accounts_service.befriend(session, registered[0][0], PEOPLE[1])
         for user_id, _ in registered:
             accounts_service.save_profile(session, user_id, "CH", None)
         seats = (Seat("greedy", spec="builtin:greedy"), Seat("random", spec="builtin:random"))
-        row = plan(session, clock, Plan("championship", "bench", "hexagon", seats))
+        row = plan(session, Plan("championship", "bench", "hexagon", seats))
         match_id = session.scalars(select(Match.match_id).where(Match.id == row)).one()
         return registered[0][1], match_id
 
 
 def fill_with_games(resources: Resources, players: int, games: int) -> tuple[str, str]:
     """Write a history of daily games; return a session of a player and the last game's name."""
-    clock = resources.clock
     with resources.database.writing() as session:
-        last = daily_history.write(session, clock, players, games)
+        last = daily_history.write(session, players, games)
         player = session.scalars(select(User.id).order_by(User.id).limit(1)).one()
-        return tickets.issue_session(session, clock, player, remembered=True), last
+        return tickets.issue_session(session, player, remembered=True), last
 
 
 def fill_with_matches(resources: Resources, bots: int, matches: int) -> tuple[str, str]:
     """Write a history of rated matches; return a session of an owner and the last match's name."""
-    clock = resources.clock
     begin_site(resources, rest=0)
     with resources.database.writing() as session:
-        rated_history.write(session, clock, bots, matches)
+        rated_history.write(session, bots, matches)
         owner = session.scalars(select(User.id).where(User.username == rated_history.OWNER)).one()
         last = session.scalars(select(Match.match_id).order_by(Match.id.desc()).limit(1)).one()
-        return tickets.issue_session(session, clock, owner, remembered=True), last
+        return tickets.issue_session(session, owner, remembered=True), last
 
 
 def fill_with_teams(resources: Resources, teams: int) -> tuple[str, str]:
     """Write a tournament of many teams; return a session and the name of its match."""
     ticket, _ = fill(resources)
     with resources.database.writing() as session:
-        ladder_history.write(session, resources.clock, teams)
+        ladder_history.write(session, teams)
     return ticket, ladder_history.MATCH
 
 

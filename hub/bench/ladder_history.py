@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from sqlalchemy import func, insert, select, update
-from sqlalchemy.orm import Session
 
-from cw_hub.context import Clock
+from cw_hub.store.database import Session
 from cw_hub.store.models import (
     Bot,
     Competition,
@@ -34,9 +33,9 @@ SCATTER: Final = 7907
 """A prime: multiples of it, cut down to the number of teams, are points in a scattered order."""
 
 
-def write(session: Session, clock: Clock, teams: int) -> None:
+def write(session: Session, teams: int) -> None:
     """Write a tournament with so many teams in its only group; without two nothing is played."""
-    now = clock()
+    now = session.now()
     tournament = Competition(
         slug=SLUG,
         game=GAME,
@@ -55,17 +54,15 @@ def write(session: Session, clock: Clock, teams: int) -> None:
     )
     session.add_all([group, begun])
     session.flush()
-    ids = write_teams(session, clock, tournament.id, group.id, teams)
+    ids = write_teams(session, tournament.id, group.id, teams)
     if len(ids) > 1:
-        last = write_rounds(session, clock, group.id, ids)
-        write_match(session, clock, tournament.id, last, ids)
+        last = write_rounds(session, group.id, ids)
+        write_match(session, tournament.id, last, ids)
 
 
-def write_teams(
-    session: Session, clock: Clock, competition: int, group: int, number: int
-) -> list[int]:
+def write_teams(session: Session, competition: int, group: int, number: int) -> list[int]:
     """Write teams, each with a bot, into a group; return their ids."""
-    now = clock()
+    now = session.now()
     names = [f"Team {one}" for one in range(1, number + 1)]
     session.execute(
         insert(Team),
@@ -103,9 +100,9 @@ def write_teams(
     return ids
 
 
-def write_rounds(session: Session, clock: Clock, group: int, ids: list[int]) -> int:
+def write_rounds(session: Session, group: int, ids: list[int]) -> int:
     """Write rounds that are closed, and an open one; return the id of that."""
-    now, positions = clock(), {str(team): place for place, team in enumerate(ids, 1)}
+    now, positions = session.now(), {str(team): place for place, team in enumerate(ids, 1)}
     for number in range(1, ROUNDS + 2):
         one = Round(
             group_id=group,
@@ -146,7 +143,7 @@ def write_scores(session: Session, of: Round, ids: list[int]) -> None:
     )
 
 
-def write_match(session: Session, clock: Clock, competition: int, of: int, ids: list[int]) -> None:
+def write_match(session: Session, competition: int, of: int, ids: list[int]) -> None:
     """Write the match of the open round, which waits."""
     match = Match(
         match_id=MATCH,
@@ -160,7 +157,7 @@ def write_match(session: Session, clock: Clock, competition: int, of: int, ids: 
         round_id=of,
         sequence=1,
         state="queued",
-        at=clock(),
+        at=session.now(),
     )
     session.add(match)
     session.flush()

@@ -19,14 +19,12 @@ from redis import Redis
 from redis.exceptions import ConnectionError as RedisAway
 from sqlalchemy import func, insert, select
 from sqlalchemy.exc import OperationalError
-from sqlalchemy.orm import Session
 
 from bench.rows import Effort, Goal, NotMeasured, Row
 from bench.server import ROOT, running
 from cw_hub.bots import health
 from cw_hub.bots.jobs import sweep_bots
 from cw_hub.competitions.rated import service as rated_service
-from cw_hub.context import Clock
 from cw_hub.matches import planning
 from cw_hub.matches.planning import Plan, Seat
 from cw_hub.matches.results import queue_all
@@ -35,7 +33,7 @@ from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import Resources, opened
 from cw_hub.operation.settings import HubSettings, read_settings
 from cw_hub.site.processes import begin_site
-from cw_hub.store.database import Database
+from cw_hub.store.database import Database, Session
 from cw_hub.store.models import Base, Bot, Competition, Match, User
 from cw_hub.store.sealing import Sealer
 from hub.bench import crowd, rated_history
@@ -83,7 +81,7 @@ def upkeep() -> list[Row]:
     """Write a back-up, read it again, and prove the ratings."""
     with TemporaryDirectory() as folder, hub(HubSettings(data=Path(folder))) as resources:
         with resources.database.writing() as session:
-            rated_history.write(session, resources.clock, BOTS, MATCHES)
+            rated_history.write(session, BOTS, MATCHES)
         rebuilt, proven = timed_ratings(resources)
         alone = timed_reading(resources)
         with TemporaryFile() as file:
@@ -161,7 +159,7 @@ def sweep(address: str) -> Row:
     """Ask many bots how they are, some of which do not answer."""
     with TemporaryDirectory() as folder, hub(HubSettings(data=Path(folder))) as resources:
         with resources.database.writing() as session:
-            add_bots(session, resources.clock, resources.sealer, address)
+            add_bots(session, resources.sealer, address)
         start = perf_counter()
         while is_due(resources):
             sweep_bots(resources)
@@ -177,12 +175,12 @@ def sweep(address: str) -> Row:
 def is_due(resources: Resources) -> bool:
     """Return whether bots are still to be asked."""
     with resources.database.reading() as session:
-        return health.any_due(session, resources.clock)
+        return health.any_due(session)
 
 
-def add_bots(session: Session, clock: Clock, sealer: Sealer, address: str) -> None:
+def add_bots(session: Session, sealer: Sealer, address: str) -> None:
     """Add bots that are known to be well, and due."""
-    now = clock()
+    now = session.now()
     names = [f"o{number}" for number in range(BOTS // BOTS_OF_A_PERSON)]
     people = [{"username": name, "username_key": name, "created_at": now} for name in names]
     session.execute(insert(User), people)
@@ -280,7 +278,7 @@ def planned(resources: Resources, bots: str, number: int) -> list[int]:
     with resources.database.writing() as session:
         for _ in range(number):
             wanted = Plan("practice", token_hex(8), "hexagon", seats, {"size": 3})
-            ids.append(planning.plan(session, resources.clock, wanted))
+            ids.append(planning.plan(session, wanted))
     return ids
 
 
@@ -330,7 +328,7 @@ def watched(resources: Resources, environment: Mapping[str, str], bots: str) -> 
     # Of this kind nobody sends it by itself: it stays as it is, and all may see it.
     wanted = Plan("ladder", token_hex(8), "hexagon", seats)
     with resources.database.writing() as session:
-        row_id = planning.plan(session, resources.clock, wanted)
+        row_id = planning.plan(session, wanted)
         name = session.scalars(select(Match.match_id).where(Match.id == row_id)).one()
     # In a log of JSON the address would be in an entry of it.
     text = {**environment, "CW_LOG": "text"}

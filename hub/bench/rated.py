@@ -135,7 +135,7 @@ def on_postgresql() -> list[Row]:
             with opened(settings, CeleryQueue(settings)) as resources:
                 begin_site(resources, rest=0)
                 with resources.database.writing() as session:
-                    rated_history.write(session, resources.clock, BOTS, FEW_MATCHES)
+                    rated_history.write(session, BOTS, FEW_MATCHES)
                 return work(resources, "PostgreSQL", 20)
     except OperationalError:
         goal = Goal(">=", 20, "ours")
@@ -182,10 +182,10 @@ def timed_tick(resources: Resources) -> tuple[float, int]:
     """
     timer = process_time if resources.database.is_sqlite else perf_counter
     with resources.database.writing() as session:
-        maintenance.see_worker(session, resources.clock, "bench", "1", SLOTS)
+        maintenance.see_worker(session, "bench", "1", SLOTS)
     start = timer()
     with resources.database.writing() as session:
-        matches = pairing.plan(session, resources.clock)
+        matches = pairing.plan(session)
     return timer() - start, matches
 
 
@@ -207,13 +207,11 @@ def results_a_second(resources: Resources, writers: int) -> float:
 def claimed(resources: Resources) -> list[Claim]:
     """Plan matches, and claim all that wait."""
     with resources.database.writing() as session:
-        maintenance.see_worker(session, resources.clock, "bench", "1", SLOTS)
-        pairing.plan(session, resources.clock)
+        maintenance.see_worker(session, "bench", "1", SLOTS)
+        pairing.plan(session)
         waiting = session.scalars(select(Match.id).where(Match.state == "queued")).all()
         lease = planning.LOST_AFTER
-        candidates = (
-            matches_results.claim(session, resources.clock, one, "bench", lease) for one in waiting
-        )
+        candidates = (matches_results.claim(session, one, "bench", lease) for one in waiting)
         return [one for one in candidates if one is not None]
 
 
@@ -225,4 +223,4 @@ def end(resources: Resources, claim: Claim) -> Finish:
     )
     battle = BattleResult("turn_limit", slots, 200, "replays/none.json.gz", 9000, now, now)
     with resources.database.writing() as session:
-        return KINDS.finish(session, resources.clock, claim, [battle])
+        return KINDS.finish(session, claim, [battle])

@@ -7,11 +7,10 @@ from itertools import pairwise
 from typing import Final
 
 from sqlalchemy import Connection, bindparam, func, insert, select, text
-from sqlalchemy.orm import Session
 
 from cw_hub.competitions.rated import service as rated_service
 from cw_hub.competitions.rated.ratings import DAY
-from cw_hub.context import Clock
+from cw_hub.store.database import Session
 from cw_hub.store.models import Bot, Moment, Rating, User
 
 GAME: Final = "code-battle"
@@ -74,9 +73,9 @@ GROUP BY competition_id, bot_id, {by}
 """
 
 
-def write(session: Session, clock: Clock, bots: int, matches: int) -> None:
+def write(session: Session, bots: int, matches: int) -> None:
     """Write bots of people, `bot-0`, `bot-1` ..., and their matches, into a hub without matches."""
-    connection, now = session.connection(), clock()
+    connection, now = session.connection(), session.now()
     competition = rated_service.of_game(session, GAME)
     if competition is None:
         raise ValueError("there is no rated competition of the game")

@@ -20,7 +20,8 @@ from typing import Final, Literal
 from PIL import Image
 from playwright.sync_api import Browser, BrowserContext, sync_playwright
 from sqlalchemy import insert, select
-from sqlalchemy.orm import Session
+
+from cw_hub.store.database import Session
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
@@ -29,7 +30,6 @@ from cw.server.wsgi import listen, serving  # noqa: E402
 from cw_hub.accounts import administration  # noqa: E402
 from cw_hub.accounts import service as accounts_service  # noqa: E402
 from cw_hub.bots import service as bots_service  # noqa: E402
-from cw_hub.context import Clock  # noqa: E402
 from cw_hub.operation.queue import CeleryQueue  # noqa: E402
 from cw_hub.operation.resources import Resources, opened  # noqa: E402
 from cw_hub.operation.settings import HubSettings  # noqa: E402
@@ -115,35 +115,33 @@ def hub(entries: int) -> Iterator[tuple[str, str]]:
 
 def fill(resources: Resources, entries: int) -> str:
     """Write so many of everything; return a session of the owner."""
-    clock = resources.clock
     begin_site(resources)
     with resources.database.writing() as session:
         email = f"{OWNER}@example.org"
-        owner, ticket = accounts_service.register(session, clock, OWNER, email, "no hash")
-        administration.set_role(session, clock, OWNER, "admin")
+        owner, ticket = accounts_service.register(session, OWNER, email, "no hash")
+        administration.set_role(session, OWNER, "admin")
     with resources.database.writing() as session:
         if entries:
-            write_bots(session, resources, owner, entries)
-            daily_history.write(session, clock, entries, min(entries, DAYS))
-            ladder_history.write(session, clock, entries)
-            write_tournaments(session, clock, entries - 1)
+            write_bots(session, owner, entries)
+            daily_history.write(session, entries, min(entries, DAYS))
+            ladder_history.write(session, entries)
+            write_tournaments(session, entries - 1)
     return ticket
 
 
-def write_bots(session: Session, resources: Resources, owner: int, entries: int) -> None:
+def write_bots(session: Session, owner: int, entries: int) -> None:
     """Write rated bots and their matches, and those of the owner."""
-    clock = resources.clock
     # Rated matches are between others.
     if entries > 1:
-        rated_history.write(session, clock, entries, 10 * entries)
+        rated_history.write(session, entries, 10 * entries)
     for game in OWN_GAMES:
         for number in range(-(-entries // 10)):
-            bots_service.add_builtin(session, clock, owner, game, f"{game}-{number}", "random")
+            bots_service.add_builtin(session, owner, game, f"{game}-{number}", "random")
 
 
-def write_tournaments(session: Session, clock: Clock, number: int) -> None:
+def write_tournaments(session: Session, number: int) -> None:
     """Write tournaments of which nothing but the start is known."""
-    now = clock()
+    now = session.now()
     if not number:
         return
     session.execute(

@@ -11,7 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import chain, cycle
@@ -31,6 +31,7 @@ from cw_hub.operation.resources import Resources
 from cw_hub.site.processes import keep_in_order
 from cw_hub.store.models import Battle, Match, MatchParticipant
 from cw_hub.store.objects import file_at
+from hub.tests.sites import by_clock
 from tests.effort import amount
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -54,7 +55,7 @@ def plan_matches(resources: Resources, number: int) -> None:
     for one in range(number):
         with resources.database.writing() as session:
             plan = Plan("practice", f"campaign {one}", GAME, seats, SHORT)
-            planning.plan(session, resources.clock, plan)
+            planning.plan(session, plan)
 
 
 def on_services(folder: Path, database: str, broker: str) -> dict[str, str]:
@@ -256,7 +257,7 @@ def check_everything(resources: Resources, number: int) -> None:
         assert session.scalar(unranked.where(MatchParticipant.rank.is_(None))) == 0
         busy = select(func.count()).select_from(Match).where(Match.worker.is_not(None))
         assert session.scalar(busy) == 0
-    keep_in_order(replace(resources, clock=next_week))
+    keep_in_order(by_clock(resources, next_week))
     keys = [battle.replay_key for battle in played if battle.replay_key is not None]
     assert len(set(keys)) == number
     assert sorted(resources.objects.keys("replays")) == sorted(chain(*map(objects_of, keys)))

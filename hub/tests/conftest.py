@@ -124,8 +124,8 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path, database_kind: 
 
 
 @pytest.fixture
-def database(database_url: str) -> Iterator[Database]:
-    with closing(Database(database_url)) as database:
+def database(database_url: str, hub_clock: StillClock) -> Iterator[Database]:
+    with closing(Database(database_url, clock=hub_clock)) as database:
         yield database
 
 

@@ -26,22 +26,22 @@ class Hub:
         """Begin the competition."""
         self.resources, self.clock = resources, resources.clock
         with resources.database.writing() as session:
-            daily_service.begin_site(session, self.clock)
+            daily_service.begin_site(session)
             self.id = competitions_service.named(session, GAME).id
-            competitions_service.set_values(session, self.clock, self.id, {"options": options})
+            competitions_service.set_values(session, self.id, {"options": options})
 
     def rest_elsewhere(self) -> None:
         """Let the site play nothing but daily games once it is served."""
         begin_site(self.resources)
         with self.resources.database.writing() as session:
             rated = competitions_service.named(session, "rated/code-battle").id
-            competitions_service.set_state(session, self.clock, rated, "paused")
+            competitions_service.set_state(session, rated, "paused")
 
     def tick(self) -> None:
         """Let each format plan."""
         for plan in [format_.plan for format_ in FORMATS]:
             with self.resources.database.writing() as session:
-                plan(session, self.clock)
+                plan(session)
 
     def games(self) -> list[Match]:
         """Return all games, the first first."""
@@ -55,7 +55,7 @@ class Hub:
     def begin(self) -> str:
         """Plan a game for now; return its name."""
         with self.resources.database.writing() as session:
-            return daily_service.begin(session, self.clock, self.id)
+            return daily_service.begin(session, self.id)
 
     def play(self) -> Match:
         """Begin a game and play it in this process."""
@@ -69,7 +69,7 @@ class Hub:
             user = User(username=name, username_key=name, created_at=self.clock())
             session.add(user)
             session.flush()
-            bot = bots.make(session, self.clock, self.resources.sealer, user.id, name)
+            bot = bots.make(session, self.resources.sealer, user.id, name)
             bots.save(session, user.id, endpoint, "urlencoded")
             return user.id, bot.id
 

@@ -35,11 +35,10 @@ class Evening:
     def __post_init__(self) -> None:
         """Make it as the command does; its host and the teams join by their tokens."""
         self.site.app.extensions["tags"] = Tags(Seconds())
-        clock = self.site.clock
         with self.site.resources.database.writing() as session:
-            tournament = create(session, clock, self.config)
-            token = tournament_teams.issue_to_host(session, clock, tournament.id)
-            cards = tournament_teams.issue(session, clock, tournament.id, tournament.teams)
+            tournament = create(session, self.config)
+            token = tournament_teams.issue_to_host(session, tournament.id)
+            cards = tournament_teams.issue(session, tournament.id, tournament.teams)
         self.host = self.joined(printed(token))
         self.teams = {card.team: self.joined(printed(card.token).lower()) for card in cards}
         self.ids = {card.team: card.team_id for card in cards}
@@ -83,7 +82,7 @@ class Evening:
         self.site.clock.advance(60)
         with self.site.resources.database.writing() as session:
             for plan in [format_.plan for format_ in FORMATS]:
-                plan(session, self.site.clock)
+                plan(session)
 
     def payload(self, path: str) -> Any:
         """Return what scripts are told now."""

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from sqlalchemy import select, update
-from sqlalchemy.orm import Session
 
 from cw.games.registry import load_game
 from cw.league.ladder import (
@@ -29,6 +28,7 @@ from cw_hub.matches.replays import viewed_key
 from cw_hub.operation.resources import Resources
 from cw_hub.site.formats import KINDS
 from cw_hub.site.processes import jobs_of
+from cw_hub.store.database import Session
 from cw_hub.store.models import (
     Battle,
     Bot,
@@ -150,7 +150,7 @@ class Tournament:
         self.advance()
 
     def advance(self) -> int:
-        return self.do(lambda session: progress.advance(session, self.clock, self.id))
+        return self.do(lambda session: progress.advance(session, self.id))
 
     def send(self) -> list[int]:
         """Send what may be played now; return it in its order."""
@@ -201,7 +201,7 @@ class Tournament:
         return self.read(select(MatchParticipant).where(where).order_by(MatchParticipant.slot))
 
     def phase(self, group: str) -> str:
-        return self.do(lambda s: progress.phase_of(s, self.clock, self.groups[group]))
+        return self.do(lambda s: progress.phase_of(s, self.groups[group]))
 
     def state(self) -> str:
         (row,) = self.read(select(Competition).where(Competition.id == self.id))

@@ -9,11 +9,10 @@ from itertools import combinations
 from typing import Any
 
 from sqlalchemy import insert, select, update
-from sqlalchemy.orm import Session
 
 from cw_hub.accounts.tickets import digest_of
 from cw_hub.context import Clock
-from cw_hub.store.database import Database
+from cw_hub.store.database import Database, Session
 from cw_hub.store.models import (
     Battle,
     Bot,

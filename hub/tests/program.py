@@ -51,7 +51,7 @@ def new_token(site: Site, username: str, *scopes: Scope, days: int = 30, name: s
     resources = site.resources
     with resources.database.writing() as session:
         user_id = administration.find(session, username).id
-        return tickets.create(session, resources.clock, user_id, new, administration.OPERATOR)
+        return tickets.create(session, user_id, new, administration.OPERATOR)
 
 
 def program_of(site: Site, username: str, *scopes: Scope) -> Program:
@@ -62,4 +62,4 @@ def program_of(site: Site, username: str, *scopes: Scope) -> Program:
 def make_admin(site: Site, username: str) -> None:
     """Give a user the role."""
     with site.resources.database.writing() as session:
-        administration.set_role(session, site.clock, username, "admin")
+        administration.set_role(session, username, "admin")

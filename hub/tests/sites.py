@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, field, replace
 from html import unescape
 from types import SimpleNamespace
@@ -22,6 +23,7 @@ from cw_hub.accounts import mail_delivery
 from cw_hub.accounts.service import Passwords
 from cw_hub.competitions.format import Format
 from cw_hub.competitions.rated import service as rated_service
+from cw_hub.context import Clock
 from cw_hub.operation.resources import Resources
 from cw_hub.site.application import create_hub
 from cw_hub.site.formats import FORMATS
@@ -105,7 +107,7 @@ class Site:
     def open_competition(self, game: str, **settings: Any) -> None:
         """Let a rated competition of a game run, so that bots can be registered for it."""
         with self.resources.database.writing() as session:
-            rated_service.begin(session, self.clock, game, game, **settings)
+            rated_service.begin(session, game, game, **settings)
 
     def visitor(self) -> Visitor:
         """Return a new browser."""
@@ -155,6 +157,13 @@ class CompiledTemplates(BytecodeCache):
 
 
 TEMPLATES = CompiledTemplates()
+
+
+def by_clock(resources: Resources, clock: Clock) -> Resources:
+    """Return the same resources by another clock."""
+    database = copy(resources.database)
+    database.clock = clock
+    return replace(resources, database=database)
 
 
 @contextmanager

@@ -18,7 +18,6 @@ from cw_hub.accounts import cards, tickets
 from cw_hub.accounts.cards import Entered, HostHolder, TeamHolder
 from cw_hub.accounts.roles import Role, find_role
 from cw_hub.accounts.tickets import Holder, Scope
-from cw_hub.context import Clock
 from cw_hub.operation import logs
 from cw_hub.pages.request import one_reading, resources
 from cw_hub.store.database import Reading
@@ -26,7 +25,7 @@ from cw_hub.store.database import Reading
 P = ParamSpec("P")
 AnyHolder = TypeVar("AnyHolder")
 CardSession: TypeAlias = Literal["team", "host"]
-FindHolder: TypeAlias = Callable[[Reading, Clock, str, str], AnyHolder | None]
+FindHolder: TypeAlias = Callable[[Reading, str, str], AnyHolder | None]
 """A function that finds the holder of a ticket in the tournament with the given slug."""
 
 TICKET: Final = "ticket"
@@ -115,7 +114,7 @@ def _find() -> Actor:
         return VISITOR
     hub = resources()
     with one_reading() as reading:
-        holder = tickets.find_holder(reading, hub.clock, ticket)
+        holder = tickets.find_holder(reading, ticket)
     if holder is None:
         return VISITOR
     if tickets.is_stale(holder, hub.clock()):
@@ -133,11 +132,11 @@ def holder_of(kind: CardSession, slug: str, find: FindHolder[AnyHolder]) -> AnyH
     holders = g.setdefault("holders", {})
     name = cookie_of(kind, slug)
     if name not in holders:
-        ticket, hub = request.cookies.get(name), resources()
+        ticket = request.cookies.get(name)
         if request.path.startswith(API) or ticket is None:
             return None
         with one_reading() as reading:
-            holders[name] = find(reading, hub.clock, slug, ticket)
+            holders[name] = find(reading, slug, ticket)
     return cast("AnyHolder | None", holders[name])
 
 
@@ -175,12 +174,12 @@ def _find_bearer() -> Actor:
         return VISITOR
     hub = resources()
     with one_reading() as reading:
-        holder = tickets.find_bearer(reading, hub.clock, token)
+        holder = tickets.find_bearer(reading, token)
     if holder is None:
         return VISITOR
     if tickets.is_token_stale(holder, hub.clock()):
         with hub.database.writing() as writing:
-            tickets.note_use(writing, hub.clock, holder)
+            tickets.note_use(writing, holder)
     return Actor(holder)
 
 
@@ -188,7 +187,7 @@ def _extend(holder: Holder) -> None:
     """Extend a session; if it is remembered, its cookie is renewed too."""
     hub = resources()
     with hub.database.writing() as writing:
-        tickets.extend(writing, hub.clock, holder)
+        tickets.extend(writing, holder)
     session.modified = True
 
 

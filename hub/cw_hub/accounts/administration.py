@@ -10,15 +10,14 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy import delete as sqlalchemy_delete
 from sqlalchemy import or_, select, update
-from sqlalchemy.orm import Session
 
 from cw.errors import UsageError
 from cw_hub.accounts import audit, limits, mail, tickets
 from cw_hub.accounts import service as accounts_service
 from cw_hub.accounts.service import Account, forget_places, touch
-from cw_hub.context import Clock
 from cw_hub.operation import heartbeats
 from cw_hub.operation.resources import Resources
+from cw_hub.store.database import Session
 from cw_hub.store.models import (
     Bot,
     BotActivation,
@@ -40,12 +39,12 @@ from cw_hub.store.objects import ObjectStore
 from cw_hub.store.revisions import show_anew
 
 
-def delete_account(session: Session, clock: Clock, account: Account) -> None:
+def delete_account(session: Session, account: Account) -> None:
     """Delete an account whose password has been checked; its row stays, without personal data.
 
     Raises Refused if the account has been deleted, or its password has changed, since the check.
     """
-    touch(session, account, deleted_at=clock())
+    touch(session, account, deleted_at=session.now())
     forget(session, account.user_id)
 
 
@@ -170,46 +169,45 @@ def _facts(user: User) -> Facts:
 
 def _note(
     session: Session,
-    clock: Clock,
     verb: str,
     user: User,
     *,
     actor: str = OPERATOR,
     **detail: Any,
 ) -> None:
-    audit.note(session, clock, actor, f"user {verb}", f"user:{user.id}", detail=detail)
+    audit.note(session, actor, f"user {verb}", f"user:{user.id}", detail=detail)
 
 
-def set_role(session: Session, clock: Clock, username: str, role: Role) -> None:
+def set_role(session: Session, username: str, role: Role) -> None:
     """Make a user an admin, or a player again. Idempotent, but recorded each time."""
     user = _find(session, username)
     user.role = role
-    _note(session, clock, "admin", user, role=role)
+    _note(session, "admin", user, role=role)
 
 
-def lock(session: Session, clock: Clock, username: str, *, actor: str = OPERATOR) -> None:
+def lock(session: Session, username: str, *, actor: str = OPERATOR) -> None:
     """Lock a user and revoke all their tickets; repeated calls keep the first timestamp."""
     user = _find(session, username)
-    user.locked_at = user.locked_at or clock()
+    user.locked_at = user.locked_at or session.now()
     tickets.revoke_all(session, user.id)
-    _note(session, clock, "lock", user, actor=actor)
+    _note(session, "lock", user, actor=actor)
 
 
-def unlock(session: Session, clock: Clock, username: str, *, actor: str = OPERATOR) -> None:
+def unlock(session: Session, username: str, *, actor: str = OPERATOR) -> None:
     """Unlock a user. Idempotent."""
     user = _find(session, username)
     user.locked_at = None
-    _note(session, clock, "unlock", user, actor=actor)
+    _note(session, "unlock", user, actor=actor)
 
 
-def end_sessions(session: Session, clock: Clock, username: str, *, actor: str = OPERATOR) -> None:
+def end_sessions(session: Session, username: str, *, actor: str = OPERATOR) -> None:
     """Log a user out of all browsers. Idempotent, but recorded each time."""
     user = _find(session, username)
     tickets.revoke_all(session, user.id, "session")
-    _note(session, clock, "end-sessions", user, actor=actor)
+    _note(session, "end-sessions", user, actor=actor)
 
 
-def confirm_email(session: Session, clock: Clock, username: str, *, actor: str = OPERATOR) -> None:
+def confirm_email(session: Session, username: str, *, actor: str = OPERATOR) -> None:
     """Confirm a user's email address without sending an email. Idempotent.
 
     Raises UsageError if the account has no email address.
@@ -218,14 +216,13 @@ def confirm_email(session: Session, clock: Clock, username: str, *, actor: str =
     if not user.email:
         raise NoAddress(f"{user.username} has no e-mail address: cw hub user set-email")
     if user.email_verified_at is None:
-        user.email_verified_at = clock()
-        mail.drop_of(session, clock, "verify", user.id)
-        _note(session, clock, "confirm-email", user, actor=actor)
+        user.email_verified_at = session.now()
+        mail.drop_of(session, "verify", user.id)
+        _note(session, "confirm-email", user, actor=actor)
 
 
-def set_limit(  # noqa: PLR0913 - as many things as there are to be said
+def set_limit(
     session: Session,
-    clock: Clock,
     username: str,
     name: str,
     most: int | None,
@@ -238,30 +235,30 @@ def set_limit(  # noqa: PLR0913 - as many things as there are to be said
     """
     user = _find(session, username)
     limits.put(session, user.id, name, most)
-    _note(session, clock, "limit", user, actor=actor, limit=name, most=most)
+    _note(session, "limit", user, actor=actor, limit=name, most=most)
 
 
-def delete(session: Session, clock: Clock, username: str) -> None:
+def delete(session: Session, username: str) -> None:
     """Delete an account as if its user had done so; raise UsageError if already deleted."""
     user = _find(session, username)
-    user.deleted_at = clock()
+    user.deleted_at = session.now()
     session.flush()
     forget(session, user.id)
-    _note(session, clock, "delete", user)
+    _note(session, "delete", user)
 
 
-def set_email(session: Session, clock: Clock, username: str, email: str) -> None:
+def set_email(session: Session, username: str, email: str) -> None:
     """Set a new, unconfirmed email address for a user; links sent to the old one are revoked."""
     user = _find(session, username)
     user.email = email
     user.email_verified_at = None
     tickets.revoke_all(session, user.id, *tickets.LINKS)
-    mail.drop_of(session, clock, "email", user.id)
+    mail.drop_of(session, "email", user.id)
     # The audit log is kept forever, so it must not contain the email address.
-    _note(session, clock, "set-email", user)
+    _note(session, "set-email", user)
 
 
-def reset_link(session: Session, clock: Clock, username: str) -> str:
+def reset_link(session: Session, username: str) -> str:
     """Return a new password reset ticket, which does not confirm the email address.
 
     Raises UsageError if the account is locked, as its tickets are useless.
@@ -269,8 +266,8 @@ def reset_link(session: Session, clock: Clock, username: str) -> str:
     user = _find(session, username)
     if user.locked_at:
         raise UsageError(f"{user.username} is locked: cw hub user unlock {user.username}")
-    _note(session, clock, "reset-link", user)
-    return tickets.issue_link(session, clock, "reset", user.id, tickets.PRINTED)
+    _note(session, "reset-link", user)
+    return tickets.issue_link(session, "reset", user.id, tickets.PRINTED)
 
 
 PREFIX: Final = "deletions"

@@ -6,15 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 
-from cw_hub.context import Clock
+from cw_hub.store.database import Session
 from cw_hub.store.models import Audit
 
 
 def note(  # noqa: PLR0913 - a row has so many columns
     session: Session,
-    clock: Clock,
     actor: str,
     verb: str,
     what: str,
@@ -29,7 +27,7 @@ def note(  # noqa: PLR0913 - a row has so many columns
     `net` is the network that the request came from.
     """
     row = Audit(
-        at=clock(),
+        at=session.now(),
         competition_id=competition_id,
         actor=actor,
         net=net,

@@ -12,10 +12,10 @@ from threading import Lock
 from typing import Final
 
 from sqlalchemy import select, union
-from sqlalchemy.orm import Session
 
 from cw.errors import CapacityError, UsageError
 from cw_hub.accounts.picture_reader import MOST_BYTES, Shape
+from cw_hub.store.database import Session
 from cw_hub.store.models import Competition, User
 
 READER: Final = (sys.executable, "-m", "cw_hub.accounts.picture_reader")

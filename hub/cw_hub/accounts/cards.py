@@ -8,11 +8,11 @@ from datetime import datetime, timedelta
 from typing import Final, Literal, TypeAlias
 
 from sqlalchemy import bindparam, select
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy.orm import aliased
 
 from cw.errors import UsageError
 from cw_hub.accounts.tickets import digest_of, issue
-from cw_hub.context import Clock
+from cw_hub.store.database import Session
 from cw_hub.store.models import Competition, Team, Ticket
 
 CardKind: TypeAlias = Literal["card", "host_card"]
@@ -85,13 +85,13 @@ def letters_of(token: str) -> str:
     return "".join(letters).upper()
 
 
-def enter_by_card(session: Session, clock: Clock, competition_id: int, token: str) -> Entered:
+def enter_by_card(session: Session, competition_id: int, token: str) -> Entered:
     """Return a new session for the team or host of a card; the card stays valid.
 
     Raises RefusedCard if the token is not, or no longer, valid in this tournament. Each call opens
     another session, so that a team can use several browsers.
     """
-    letters, now = letters_of(token), clock()
+    letters, now = letters_of(token), session.now()
     if not letters:
         raise RefusedCard(NO_CARD)
     # Checked before the lookup: a wrong length is explained, and does not count as a guess.
@@ -148,12 +148,12 @@ ENTERED: Final = (
 """The holder of a session created from a card, as long as that card is valid."""
 
 
-def find_team(session: Session, clock: Clock, slug: str, ticket: str) -> TeamHolder | None:
+def find_team(session: Session, slug: str, ticket: str) -> TeamHolder | None:
     """Return the team that a session acts for in a tournament, or None if it has ended.
 
     Executes one query.
     """
-    parameters = {"digest": digest_of(ticket), "kind": "team", "now": clock(), "slug": slug}
+    parameters = {"digest": digest_of(ticket), "kind": "team", "now": session.now(), "slug": slug}
     row = session.execute(ENTERED, parameters).one_or_none()
     if row is None or row.team_id is None:
         return None
@@ -162,11 +162,11 @@ def find_team(session: Session, clock: Clock, slug: str, ticket: str) -> TeamHol
     )
 
 
-def find_host(session: Session, clock: Clock, slug: str, ticket: str) -> HostHolder | None:
+def find_host(session: Session, slug: str, ticket: str) -> HostHolder | None:
     """Return the host session of a tournament, or None if it has ended.
 
     Executes one query.
     """
-    parameters = {"digest": digest_of(ticket), "kind": "host", "now": clock(), "slug": slug}
+    parameters = {"digest": digest_of(ticket), "kind": "host", "now": session.now(), "slug": slug}
     row = session.execute(ENTERED, parameters).one_or_none()
     return row and HostHolder(row.competition_id, row.digest, row.expires_at)

@@ -49,7 +49,7 @@ def change_email() -> ResponseReturnValue:
     if errors:
         return show_with(None, errors), 422
     with hub.database.writing() as writing:
-        mails = accounts_service.ask_for_email(writing, hub.clock, player().user_id, email)
+        mails = accounts_service.ask_for_email(writing, player().user_id, email)
     note_done()
     for mail in mails:
         send_soon(mail)
@@ -67,7 +67,7 @@ def confirm_email(ticket: str) -> ResponseReturnValue:
         return page if is_open("email", ticket) else expired(LINK_EXPIRED)
     try:
         with hub.database.writing() as writing:
-            user_id = accounts_service.change_email(writing, hub.clock, ticket)
+            user_id = accounts_service.change_email(writing, ticket)
     except accounts_service.LinkExpired:
         return expired(LINK_EXPIRED)
     note("address changed", user_id)

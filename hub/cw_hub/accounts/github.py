@@ -203,7 +203,7 @@ def connect(person: GitHubPerson) -> ResponseReturnValue:
     try:
         with hub.database.writing() as writing:
             accounts_service.connect_github(writing, player().user_id, person.github_id)
-            mail = accounts_service.tell_of_github(writing, hub.clock, player().user_id)
+            mail = accounts_service.tell_of_github(writing, player().user_id)
     except accounts_service.GitHubTaken:
         notice(ACCOUNT_IN_USE, "bad")
     else:
@@ -218,7 +218,7 @@ def log_in(account: accounts_service.Account) -> ResponseReturnValue:
     hub = resources()
     try:
         with hub.database.writing() as writing:
-            ticket = accounts_service.log_in(writing, hub.clock, account, remembered=False)
+            ticket = accounts_service.log_in(writing, account, remembered=False)
     except accounts_service.Refused:
         locked = forms.LOCKED.format(hub.settings.contact)
         notice(locked if account.is_locked else UNDONE, "bad")
@@ -272,7 +272,6 @@ def make_account(form: forms.WelcomeForm, person: GitHubPerson) -> ResponseRetur
         with hub.database.writing() as writing:
             user_id, ticket = accounts_service.register_from_github(
                 writing,
-                hub.clock,
                 form.username.data or "",
                 form.email.data or "",
                 person,
@@ -337,7 +336,7 @@ def disconnect() -> ResponseReturnValue:
     try:
         with hub.database.writing() as writing:
             accounts_service.touch(writing, account, github_id=None)
-            mail = accounts_service.tell_of_github(writing, hub.clock, account.user_id)
+            mail = accounts_service.tell_of_github(writing, account.user_id)
     except accounts_service.Refused:
         return refuse()
     send_soon(mail)

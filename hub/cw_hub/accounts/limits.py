@@ -7,10 +7,9 @@ from collections.abc import Collection, Mapping
 from typing import Final
 
 from sqlalchemy import delete, select
-from sqlalchemy.orm import Session
 
 from cw.errors import UsageError, choices
-from cw_hub.store.database import insert_or_set
+from cw_hub.store.database import Session, insert_or_set
 from cw_hub.store.models import PersonalLimit
 
 LIMITS: Final[Mapping[str, str]] = {

@@ -11,12 +11,11 @@ from typing import Any, Final, Literal, TypeAlias, TypeGuard, cast, get_args
 
 from itsdangerous import BadSignature, URLSafeSerializer
 from sqlalchemy import delete, func, select, update
-from sqlalchemy.orm import InstrumentedAttribute, Session
+from sqlalchemy.orm import InstrumentedAttribute
 
-from cw_hub.context import Clock
 from cw_hub.operation import heartbeats
 from cw_hub.operation.settings import HubSettings
-from cw_hub.store.database import insert_missing, inserts
+from cw_hub.store.database import Session, insert_missing, inserts
 from cw_hub.store.models import Bot, Mail, MailCount, MailState, User
 
 NewsKind: TypeAlias = Literal["inactive", "announce"]
@@ -76,9 +75,8 @@ class News:
     """The subject and the paragraphs."""
 
 
-def put(  # noqa: PLR0913 - what, about what, and where to
+def put(
     session: Session,
-    clock: Clock,
     kind: MailKind,
     user_id: int,
     bot: int | None = None,
@@ -90,7 +88,7 @@ def put(  # noqa: PLR0913 - what, about what, and where to
     Each call queues another. Without `email` it goes to the email address that the account has when
     it is sent.
     """
-    now = clock()
+    now = session.now()
     message_id = token_urlsafe(24)
     mail = Mail(
         message_id=message_id,
@@ -106,12 +104,12 @@ def put(  # noqa: PLR0913 - what, about what, and where to
     return mail.id
 
 
-def put_news(session: Session, clock: Clock, news: News, users: Iterable[int]) -> int:
+def put_news(session: Session, news: News, users: Iterable[int]) -> int:
     """Queue news to users, sent once this transaction is committed; return to how many.
 
     No user receives the same news twice.
     """
-    now = clock()
+    now = session.now()
     about = {
         "kind": news.kind,
         "news_key": news.key,
@@ -135,23 +133,23 @@ def has_mail(session: Session, kind: MailKind, user_id: int, bot: int, since: da
     return session.scalar(query) is not None
 
 
-def due(session: Session, clock: Clock) -> Sequence[int]:
+def due(session: Session) -> Sequence[int]:
     """Return the ids of emails that may be sent now, up to one batch.
 
     News comes last, so that emails with links do not wait behind it.
     """
-    waiting = select(Mail.id).where(Mail.state == "waiting", Mail.due_at <= clock())
+    waiting = select(Mail.id).where(Mail.state == "waiting", Mail.due_at <= session.now())
     in_order = waiting.order_by(Mail.news_key.is_not(None), Mail.due_at)
     return session.scalars(in_order.limit(AT_ONCE)).all()
 
 
-def claim(session: Session, clock: Clock, mail_id: int) -> Claim | None:
+def claim(session: Session, mail_id: int) -> Claim | None:
     """Claim an email to send it; return None if it is not due, or already claimed.
 
     Of concurrent callers, at most one succeeds. A sender that does not report within the lease
     loses the email, which is dead after the last attempt.
     """
-    now = clock()
+    now = session.now()
     row = session.execute(
         update(Mail)
         .where(Mail.id == mail_id, Mail.state == "waiting", Mail.due_at <= now)
@@ -171,32 +169,32 @@ def claim(session: Session, clock: Clock, mail_id: int) -> Claim | None:
         row.words,
     )
     if claim.attempt > ATTEMPTS:
-        end(session, clock, claim, "dead", "the process that was sending it has ended")
+        end(session, claim, "dead", "the process that was sending it has ended")
         return None
     return claim
 
 
-def end(session: Session, clock: Clock, claim: Claim, state: MailState, reason: str = "") -> bool:
+def end(session: Session, claim: Claim, state: MailState, reason: str = "") -> bool:
     """Record the result of sending an email; return False if the claim is no longer valid."""
     # A dead email may be sent again; for others the email address and text are no longer needed.
     erased = {} if state == "dead" else {"email": None, "words": None}
-    is_mine = _set(session, claim, state=state, reason=reason, ended_at=clock(), **erased)
+    is_mine = _set(session, claim, state=state, reason=reason, ended_at=session.now(), **erased)
     if is_mine and state == "sent":
         heartbeats.add_now(session, heartbeats.MAILS_SENT)
     return is_mine
 
 
-def fail(session: Session, clock: Clock, claim: Claim, reason: str) -> bool:
+def fail(session: Session, claim: Claim, reason: str) -> bool:
     """Record a failed attempt to send an email; retry after growing pauses, or mark it as dead.
 
     Returns whether it is dead.
     """
     heartbeats.add_now(session, heartbeats.MAILS_FAILED)
     if claim.attempt >= ATTEMPTS:
-        end(session, clock, claim, "dead", reason)
+        end(session, claim, "dead", reason)
         return True
     pause = timedelta(minutes=PAUSES[claim.attempt - 1])
-    _set(session, claim, due_at=clock() + pause, reason=reason)
+    _set(session, claim, due_at=session.now() + pause, reason=reason)
     return False
 
 
@@ -212,32 +210,32 @@ def numbers(session: Session) -> dict[str, int]:
     return {"waiting": 0, "dead": 0, **dict(session.execute(query.group_by(Mail.state)).all())}
 
 
-def send_again(session: Session, clock: Clock, mail_id: int) -> bool:
+def send_again(session: Session, mail_id: int) -> bool:
     """Put a dead email back into the queue; return False if it is not dead."""
     is_dead = (Mail.id == mail_id, Mail.state == "dead")
-    values = {"state": "waiting", "attempt": 0, "due_at": clock(), "ended_at": None}
+    values = {"state": "waiting", "attempt": 0, "due_at": session.now(), "ended_at": None}
     change = update(Mail).where(*is_dead).values(**values).returning(Mail.id)
     return session.execute(change).one_or_none() is not None
 
 
-def drop_of(session: Session, clock: Clock, kind: MailKind, user_id: int) -> None:
+def drop_of(session: Session, kind: MailKind, user_id: int) -> None:
     """Drop a user's waiting emails of a kind. Idempotent."""
     waiting = (Mail.kind == kind, Mail.user_id == user_id, Mail.state == "waiting")
-    values = {"state": "dropped", "email": None, "ended_at": clock()}
+    values = {"state": "dropped", "email": None, "ended_at": session.now()}
     session.execute(
         update(Mail).where(*waiting).values(reason="the recipient no longer wants it", **values)
     )
 
 
-def drop_waiting(session: Session, clock: Clock) -> None:
+def drop_waiting(session: Session) -> None:
     """Drop all waiting emails, as a restored backup is out of date. Idempotent."""
-    values = {"state": "dropped", "reason": "restored from a back-up", "ended_at": clock()}
+    values = {"state": "dropped", "reason": "restored from a back-up", "ended_at": session.now()}
     session.execute(update(Mail).where(Mail.state == "waiting").values(**values))
 
 
-def sweep(session: Session, clock: Clock) -> None:
+def sweep(session: Session) -> None:
     """Delete emails whose sending ended long ago. Idempotent."""
-    now = clock()
+    now = session.now()
     ended = Mail.ended_at <= now - RETENTION
     session.execute(delete(Mail).where(Mail.state.in_(("sent", "dropped")), ended))
     session.execute(delete(Mail).where(Mail.state == "dead", Mail.ended_at <= now - DEAD_RETENTION))
@@ -264,7 +262,7 @@ def key_of(secret: str, email: str) -> str:
     return hmac.new(secret.encode(), f"{mailbox}@{domain}".encode(), "sha256").hexdigest()
 
 
-def count(session: Session, clock: Clock, key: str, kind: MailKind, *, is_confirmed: bool) -> bool:
+def count(session: Session, key: str, kind: MailKind, *, is_confirmed: bool) -> bool:
     """Count an email to a recipient and return True; return False if the quota is used up.
 
     `is_confirmed` says whether the recipient's account has confirmed the email address. The last
@@ -272,7 +270,7 @@ def count(session: Session, clock: Clock, key: str, kind: MailKind, *, is_confir
     anyone could register with another user's email address and use up the emails that they need to
     log in again. Concurrent callers cannot exceed the quota.
     """
-    now = clock()
+    now = session.now()
     insert_missing(session, MailCount, [{"address": key, "sent": [], "last_at": now}])
     row = session.scalars(select(MailCount).where(MailCount.address == key).with_for_update()).one()
     recent = [[of, at] for of, at in row.sent if datetime.fromisoformat(at) > now - DAY]

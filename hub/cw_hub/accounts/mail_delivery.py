@@ -18,7 +18,6 @@ from typing import Final
 
 from email_validator import validate_email
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 
 from cw.errors import Failure
 from cw.files import make_folder
@@ -28,6 +27,7 @@ from cw_hub.accounts.mail import Claim, Letter, MailKind, Subscription, Words
 from cw_hub.operation.resources import Resources
 from cw_hub.operation.settings import HubSettings
 from cw_hub.operation.smtp import connection_to
+from cw_hub.store.database import Session
 from cw_hub.store.models import User
 
 MAIL: Final = "mail"
@@ -58,7 +58,7 @@ def send_due(resources: Resources) -> None:
     With concurrent callers, each email is still sent once.
     """
     with resources.database.reading() as session:
-        waiting = accounts_mail.due(session, resources.clock)
+        waiting = accounts_mail.due(session)
     for mail_id in waiting:
         if not send_mail(resources, mail_id):
             return
@@ -72,7 +72,7 @@ def send_mail(resources: Resources, mail_id: int) -> bool:
     fails, it is revoked until the next attempt.
     """
     with resources.database.writing() as session:
-        claim = accounts_mail.claim(session, resources.clock, mail_id)
+        claim = accounts_mail.claim(session, mail_id)
         letter = prepare(resources, session, claim) if claim else None
     if claim is None or letter is None:
         return True
@@ -83,7 +83,7 @@ def send_mail(resources: Resources, mail_id: int) -> bool:
         note_failure(resources, claim, letter, type(error).__name__)
         return False
     with resources.database.writing() as session:
-        accounts_mail.end(session, resources.clock, claim, "sent")
+        accounts_mail.end(session, claim, "sent")
     return True
 
 
@@ -91,27 +91,21 @@ def prepare(resources: Resources, session: Session, claim: Claim) -> Letter | No
     """Count an email and issue its ticket; if it must not be sent, record why and return None."""
     address = find_address(session, claim)
     if address is None:
-        accounts_mail.end(session, resources.clock, claim, "dropped", "nobody to send it to")
+        accounts_mail.end(session, claim, "dropped", "nobody to send it to")
         return None
     words = words_of(resources, session, claim, address)
     if words is None:
-        accounts_mail.end(
-            session, resources.clock, claim, "dropped", "the recipient no longer wants it"
-        )
+        accounts_mail.end(session, claim, "dropped", "the recipient no longer wants it")
         return None
     key = accounts_mail.key_of(resources.secret_key, ascii_address(address.email))
     confirmed = address.is_confirmed
-    if not accounts_mail.count(session, resources.clock, key, claim.kind, is_confirmed=confirmed):
-        accounts_mail.end(
-            session, resources.clock, claim, "dropped", "too many mails to this address"
-        )
+    if not accounts_mail.count(session, key, claim.kind, is_confirmed=confirmed):
+        accounts_mail.end(session, claim, "dropped", "too many mails to this address")
         log.warning("mail to user %s not sent: too many mails to its address today", claim.user_id)
         return None
     if claim.kind in ("reset", "verify", "email"):
         ticket = ticket_of(resources, claim)
-        tickets.issue_link_again(
-            session, resources.clock, claim.kind, claim.user_id, ticket, claim.email
-        )
+        tickets.issue_link_again(session, claim.kind, claim.user_id, ticket, claim.email)
     return Letter(
         address.email,
         address.username,
@@ -165,7 +159,7 @@ def note_failure(resources: Resources, claim: Claim, letter: Letter, reason: str
     with resources.database.writing() as session:
         tickets.revoke(session, ticket_of(resources, claim))
         accounts_mail.take_back(session, key, claim.kind)
-        is_dead = accounts_mail.fail(session, resources.clock, claim, reason)
+        is_dead = accounts_mail.fail(session, claim, reason)
     if is_dead:
         log.error("mail to user %s given up after %s attempts", claim.user_id, claim.attempt)
 

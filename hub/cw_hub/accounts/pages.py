@@ -153,7 +153,7 @@ def open_session(account: accounts_service.Account, password: str, *, remembered
     renewed = passwords().hash(password) if dated else None
     with hub.database.writing() as writing:
         return accounts_service.log_in(
-            writing, hub.clock, account, remembered=remembered, renewed_hash=renewed
+            writing, account, remembered=remembered, renewed_hash=renewed
         )
 
 
@@ -199,7 +199,7 @@ def make_account(form: forms.RegisterForm) -> ResponseReturnValue:
     try:
         with hub.database.writing() as writing:
             user_id, ticket = accounts_service.register(
-                writing, hub.clock, form.username.data or "", form.email.data or "", hashed
+                writing, form.username.data or "", form.email.data or "", hashed
             )
             mail = None if hub.settings.is_local else confirm(writing, user_id)
     except accounts_service.UsernameTaken:
@@ -214,7 +214,7 @@ def make_account(form: forms.RegisterForm) -> ResponseReturnValue:
 
 def confirm(writing: Writing, user_id: int) -> int:
     """Queue the email that confirms a user's email address; return its id."""
-    return accounts_mail.put(writing, resources().clock, "verify", user_id)
+    return accounts_mail.put(writing, "verify", user_id)
 
 
 def send_soon(mail_id: int | None) -> None:
@@ -245,7 +245,7 @@ def forgot() -> ResponseReturnValue:
         return render_template("hub/accounts/forgot.html", form=form, errors=errors), 422
     hub = resources()
     with hub.database.writing() as writing:
-        mail = accounts_mail.put(writing, hub.clock, "reset", account.user_id)
+        mail = accounts_mail.put(writing, "reset", account.user_id)
     send_soon(mail)
     notice(SENT)
     return go(url_for("account.forgot"))
@@ -269,9 +269,8 @@ def reset(ticket: str) -> ResponseReturnValue:
 
 def is_open(kind: LinkKind, ticket: str) -> bool:
     """Return whether a link can still be used."""
-    hub = resources()
     with one_reading() as reading:
-        return tickets.is_open(reading, hub.clock, kind, ticket)
+        return tickets.is_open(reading, kind, ticket)
 
 
 def expired(words: str) -> ResponseReturnValue:
@@ -285,7 +284,7 @@ def change_by_link(link: str, password: str) -> ResponseReturnValue:
     hashed = passwords().hash(password)
     try:
         with hub.database.writing() as writing:
-            user_id, ticket = accounts_service.reset_password(writing, hub.clock, link, hashed)
+            user_id, ticket = accounts_service.reset_password(writing, link, hashed)
     except accounts_service.LinkExpired:
         return expired(RESET_EXPIRED)
     enter(ticket, remembered=False)
@@ -306,7 +305,7 @@ def verify(ticket: str) -> ResponseReturnValue:
         return page if is_open("verify", ticket) else expired(LINK_EXPIRED)
     try:
         with hub.database.writing() as writing:
-            accounts_service.confirm_email(writing, hub.clock, ticket)
+            accounts_service.confirm_email(writing, ticket)
     except accounts_service.LinkExpired:
         return expired(LINK_EXPIRED)
     notice("Your e-mail address is confirmed")

@@ -37,7 +37,7 @@ def remember_here(user_id: int) -> None:
     secret = hub.secret_key
     here = (places.key_of(secret, "browser", mine), places.key_of(secret, "network", network()))
     with hub.database.writing() as writing:
-        places.remember(writing, hub.clock, user_id, here)
+        places.remember(writing, user_id, here)
 
     @after_this_request
     def hold(answer: Response) -> Response:
@@ -62,5 +62,5 @@ def known_here(username: str) -> str:
     if mine:
         here = {places.key_of(hub.secret_key, "browser", mine): f"browser {mine}", **here}
     with one_reading() as reading:
-        its = places.known_places(reading, hub.clock, username, here)
+        its = places.known_places(reading, username, here)
     return next((words for place, words in here.items() if place in its), "")

@@ -12,11 +12,9 @@ from datetime import timedelta
 from typing import Final
 
 from sqlalchemy import delete, select, update
-from sqlalchemy.orm import Session
 
 from cw_hub.accounts.service import is_named
-from cw_hub.context import Clock
-from cw_hub.store.database import insert_missing
+from cw_hub.store.database import Session, insert_missing
 from cw_hub.store.models import KnownPlace, User
 
 REMEMBERED: Final = timedelta(days=180)
@@ -31,9 +29,9 @@ def key_of(secret: str, kind: str, place: str) -> str:
     return hmac.new(secret.encode(), f"{kind} {place}".encode(), "sha256").hexdigest()
 
 
-def remember(session: Session, clock: Clock, user_id: int, places: Collection[str]) -> None:
+def remember(session: Session, user_id: int, places: Collection[str]) -> None:
     """Record a login from places, given by their digests. Each call updates the time."""
-    now = clock()
+    now = session.now()
     rows = [{"user_id": user_id, "place": place, "seen_at": now} for place in places]
     insert_missing(session, KnownPlace, rows)
     mine = KnownPlace.user_id == user_id
@@ -45,7 +43,7 @@ def remember(session: Session, clock: Clock, user_id: int, places: Collection[st
     session.execute(delete(KnownPlace).where(mine, KnownPlace.place.not_in(recent)))
 
 
-def known_places(session: Session, clock: Clock, username: str, places: Iterable[str]) -> set[str]:
+def known_places(session: Session, username: str, places: Iterable[str]) -> set[str]:
     """Return which of the given places an account has logged in from before."""
     query = (
         select(KnownPlace.place)
@@ -53,12 +51,12 @@ def known_places(session: Session, clock: Clock, username: str, places: Iterable
         .where(
             *is_named(username),
             KnownPlace.place.in_([*places]),
-            KnownPlace.seen_at > clock() - REMEMBERED,
+            KnownPlace.seen_at > session.now() - REMEMBERED,
         )
     )
     return set(session.scalars(query))
 
 
-def sweep(session: Session, clock: Clock) -> None:
+def sweep(session: Session) -> None:
     """Delete places without a recent login. Idempotent."""
-    session.execute(delete(KnownPlace).where(KnownPlace.seen_at <= clock() - REMEMBERED))
+    session.execute(delete(KnownPlace).where(KnownPlace.seen_at <= session.now() - REMEMBERED))

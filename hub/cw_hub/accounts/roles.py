@@ -7,9 +7,9 @@ from datetime import datetime
 from typing import Final
 
 from sqlalchemy import and_, bindparam, select
-from sqlalchemy.orm import Session
 
 from cw_hub.accounts.cards import TeamHolder
+from cw_hub.store.database import Session
 from cw_hub.store.models import Competition, CompetitionHost, Group, Team, TeamMember
 
 NO_TICKET: Final = ""

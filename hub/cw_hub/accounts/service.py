@@ -13,12 +13,11 @@ from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 from sqlalchemy import ColumnElement, bindparam, delete, exists, select, update
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.orm import Session
 
 from cw.errors import UsageError
 from cw_hub.accounts import audit, mail, tickets
-from cw_hub.context import Clock
 from cw_hub.operation.resources import Resources
+from cw_hub.store.database import Session
 from cw_hub.store.models import Bot, Friend, KnownPlace, TicketKind, User
 from cw_hub.store.revisions import show_anew
 
@@ -115,9 +114,7 @@ def _account(session: Session, *conditions: ColumnElement[bool]) -> Account | No
 # Register, log in and out
 
 
-def register(
-    session: Session, clock: Clock, username: str, email: str, password_hash: str
-) -> tuple[int, str]:
+def register(session: Session, username: str, email: str, password_hash: str) -> tuple[int, str]:
     """Create an account; return its id and the ticket of a session for this browser.
 
     Raises UsernameTaken, including for the name of an account deleted less than 90 days ago. Of
@@ -128,14 +125,13 @@ def register(
         username_key=username_key(username),
         email=email,
         password_hash=password_hash,
-        created_at=clock(),
+        created_at=session.now(),
     )
-    return _registered(session, clock, user)
+    return _registered(session, user)
 
 
-def register_from_github(  # noqa: PLR0913, PLR0917 - as many things as there are to be said
+def register_from_github(
     session: Session,
-    clock: Clock,
     username: str,
     email: str,
     person: GitHubPerson,
@@ -146,7 +142,7 @@ def register_from_github(  # noqa: PLR0913, PLR0917 - as many things as there ar
     The email address counts as confirmed if it is the one that GitHub has verified. Raises
     UsernameTaken, including for the later of two concurrent callers with the same GitHub account.
     """
-    now = clock()
+    now = session.now()
     is_confirmed = person.is_verified and email == person.email
     user = User(
         username=username,
@@ -158,37 +154,36 @@ def register_from_github(  # noqa: PLR0913, PLR0917 - as many things as there ar
         avatar=avatar,
         created_at=now,
     )
-    return _registered(session, clock, user)
+    return _registered(session, user)
 
 
-def _registered(session: Session, clock: Clock, user: User) -> tuple[int, str]:
+def _registered(session: Session, user: User) -> tuple[int, str]:
     if user.username_key == HOUSE:
         raise UsernameTaken(f"the username {user.username} is reserved")
-    _release_names(session, clock, User.username_key == user.username_key)
+    _release_names(session, User.username_key == user.username_key)
     session.add(user)
     try:
         session.flush()
     except IntegrityError:
         # The unique key decides, not an earlier check: one of two concurrent callers fails here.
         raise UsernameTaken(f"the username {user.username} is taken") from None
-    return user.id, tickets.issue_session(session, clock, user.id, remembered=False)
+    return user.id, tickets.issue_session(session, user.id, remembered=False)
 
 
 def release_names(resources: Resources) -> int:
     """Release the usernames of accounts deleted 90 days ago; return how many."""
     with resources.database.writing() as session:
-        return _release_names(session, resources.clock)
+        return _release_names(session)
 
 
-def _release_names(session: Session, clock: Clock, *conditions: ColumnElement[bool]) -> int:
-    rested = (User.username_key.is_not(None), User.deleted_at <= clock() - RESTS, *conditions)
+def _release_names(session: Session, *conditions: ColumnElement[bool]) -> int:
+    rested = (User.username_key.is_not(None), User.deleted_at <= session.now() - RESTS, *conditions)
     change = update(User).where(*rested).values(username_key=None).returning(User.id)
     return len(session.scalars(change).all())
 
 
 def log_in(
     session: Session,
-    clock: Clock,
     account: Account,
     *,
     remembered: bool,
@@ -200,7 +195,7 @@ def log_in(
     Refused if the password was changed, or the account locked or deleted, since the check.
     """
     touch(session, account, password_hash=renewed_hash or account.password_hash)
-    return tickets.issue_session(session, clock, account.user_id, remembered=remembered)
+    return tickets.issue_session(session, account.user_id, remembered=remembered)
 
 
 def touch(session: Session, account: Account, **values: Any) -> None:
@@ -244,17 +239,15 @@ def connect_github(session: Session, user_id: int, github_id: int) -> None:
 # Passwords and links
 
 
-def reset_password(
-    session: Session, clock: Clock, link: str, password_hash: str
-) -> tuple[int, str]:
+def reset_password(session: Session, link: str, password_hash: str) -> tuple[int, str]:
     """Change a password by a link; return the user's id and the ticket of a new session.
 
     Revokes all the user's tickets and forgets their known places; a link that was emailed confirms
     the email address. Raises LinkExpired if the link is invalid or used; of concurrent callers,
     exactly one succeeds.
     """
-    redeemed = redeem(session, clock, "reset", link)
-    now = clock()
+    redeemed = redeem(session, "reset", link)
+    now = session.now()
     values: dict[str, Any] = {"password_hash": password_hash}
     # A link printed by an operator proves nothing about the email address.
     if redeemed.label != tickets.PRINTED:
@@ -269,36 +262,36 @@ def reset_password(
         raise LinkExpired("the account is locked or deleted")
     # Someone who knew the old password may still be logged in.
     tickets.revoke_all(session, redeemed.user_id)
-    mail.drop_of(session, clock, "email", redeemed.user_id)
+    mail.drop_of(session, "email", redeemed.user_id)
     forget_places(session, redeemed.user_id)
-    ticket = tickets.issue_session(session, clock, redeemed.user_id, remembered=False)
+    ticket = tickets.issue_session(session, redeemed.user_id, remembered=False)
     return redeemed.user_id, ticket
 
 
-def redeem(session: Session, clock: Clock, kind: tickets.LinkKind, link: str) -> tickets.Redeemed:
+def redeem(session: Session, kind: tickets.LinkKind, link: str) -> tickets.Redeemed:
     """Use up a link and return its contents; raise LinkExpired if it is invalid."""
-    redeemed = tickets.redeem(session, clock, kind, link)
+    redeemed = tickets.redeem(session, kind, link)
     if redeemed is None:
         raise LinkExpired("the link is unknown, used or expired")
     return redeemed
 
 
-def confirm_email(session: Session, clock: Clock, link: str) -> int:
+def confirm_email(session: Session, link: str) -> int:
     """Confirm a user's email address by a link; return the user's id.
 
     Raises LinkExpired if the link is invalid or used. Of concurrent callers, exactly one succeeds.
     """
-    redeemed = redeem(session, clock, "verify", link)
+    redeemed = redeem(session, "verify", link)
     session.execute(
         update(User)
         .where(User.id == redeemed.user_id, User.deleted_at.is_(None))
-        .values(email_verified_at=clock())
+        .values(email_verified_at=session.now())
     )
     return redeemed.user_id
 
 
 def change_password(
-    session: Session, clock: Clock, account: Account, password_hash: str, *, remembered: bool
+    session: Session, account: Account, password_hash: str, *, remembered: bool
 ) -> str:
     """Change the password of an account whose old one was checked; return a new session.
 
@@ -306,8 +299,8 @@ def change_password(
     """
     touch(session, account, password_hash=password_hash)
     tickets.revoke_all(session, account.user_id, *PASSED_ON)
-    mail.drop_of(session, clock, "email", account.user_id)
-    return tickets.issue_session(session, clock, account.user_id, remembered=remembered)
+    mail.drop_of(session, "email", account.user_id)
+    return tickets.issue_session(session, account.user_id, remembered=remembered)
 
 
 def save(session: Session, user_id: int, **values: Any) -> None:
@@ -434,7 +427,7 @@ def want_mails(session: Session, user_id: int, *, about_bots: bool, from_hosts: 
     save(session, user_id, bot_mails=about_bots, host_mails=from_hosts)
 
 
-def ask_for_email(session: Session, clock: Clock, user_id: int, email: str) -> list[int]:
+def ask_for_email(session: Session, user_id: int, email: str) -> list[int]:
     """Queue emails that confirm a new email address and notify the old one; return their ids.
 
     Nothing else changes until it is confirmed. An unconfirmed old address is not notified: it may
@@ -443,35 +436,35 @@ def ask_for_email(session: Session, clock: Clock, user_id: int, email: str) -> l
     columns = select(User.username, User.email, User.email_verified_at)
     row = session.execute(columns.where(User.id == user_id, User.deleted_at.is_(None))).one()
     tickets.revoke_all(session, user_id, "email")
-    mail.drop_of(session, clock, "email", user_id)
-    audit.note(session, clock, row.username, "ask-for-email", f"user:{user_id}")
-    mails = [mail.put(session, clock, "email", user_id, email=email)]
+    mail.drop_of(session, "email", user_id)
+    audit.note(session, row.username, "ask-for-email", f"user:{user_id}")
+    mails = [mail.put(session, "email", user_id, email=email)]
     if row.email and row.email_verified_at is not None:
-        mails.append(mail.put(session, clock, "moving", user_id, email=row.email))
+        mails.append(mail.put(session, "moving", user_id, email=row.email))
     return mails
 
 
-def tell_of_github(session: Session, clock: Clock, user_id: int) -> int | None:
+def tell_of_github(session: Session, user_id: int) -> int | None:
     """Queue an email that GitHub was connected or disconnected; return its id.
 
     Returns None if the email address is unconfirmed: it may belong to someone else.
     """
     if not is_confirmed(session, user_id):
         return None
-    return mail.put(session, clock, "github", user_id)
+    return mail.put(session, "github", user_id)
 
 
-def change_email(session: Session, clock: Clock, link: str) -> int:
+def change_email(session: Session, link: str) -> int:
     """Set a user's email address, confirmed by the link sent to it; return the user's id.
 
     All the user's links are revoked, as they were sent to the old address. Raises LinkExpired if
     the link is invalid or used. Of concurrent callers, exactly one succeeds.
     """
-    redeemed = redeem(session, clock, "email", link)
+    redeemed = redeem(session, "email", link)
     changed = session.execute(
         update(User)
         .where(User.id == redeemed.user_id, User.locked_at.is_(None), User.deleted_at.is_(None))
-        .values(email=redeemed.email, email_verified_at=clock())
+        .values(email=redeemed.email, email_verified_at=session.now())
         .returning(User.username)
     )
     username = changed.scalar_one_or_none()
@@ -479,7 +472,7 @@ def change_email(session: Session, clock: Clock, link: str) -> int:
         raise LinkExpired("the account is locked or deleted")
     tickets.revoke_all(session, redeemed.user_id, *tickets.LINKS)
     # The audit log is kept forever, so it must not contain the email address.
-    audit.note(session, clock, username, "change-email", f"user:{redeemed.user_id}")
+    audit.note(session, username, "change-email", f"user:{redeemed.user_id}")
     return redeemed.user_id
 
 
@@ -489,7 +482,7 @@ def set_avatar(session: Session, user_id: int, digest: str) -> None:
     show_anew(session, Bot.user_id == user_id)
 
 
-def befriend(session: Session, clock: Clock, user_id: int, username: str) -> str:
+def befriend(session: Session, user_id: int, username: str) -> str:
     """Add a user as a friend; return the stored name. Idempotent, even with concurrent callers.
 
     Raises NoSuchUser if there is no other user with the name.
@@ -498,7 +491,7 @@ def befriend(session: Session, clock: Clock, user_id: int, username: str) -> str
     lock_user(session, User.id == user_id, User.deleted_at.is_(None))
     friend_id, name = lock_user(session, User.id != user_id, *is_named(username))
     with suppress(IntegrityError), session.begin_nested():
-        session.add(Friend(user_id=user_id, friend_id=friend_id, created_at=clock()))
+        session.add(Friend(user_id=user_id, friend_id=friend_id, created_at=session.now()))
     return name
 
 

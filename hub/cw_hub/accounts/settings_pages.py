@@ -76,7 +76,7 @@ def show(
 ) -> str:
     """Render the page with submitted forms."""
     with one_reading() as reading:
-        mine = tickets.of_user(reading, resources().clock, settings.profile.user_id)
+        mine = tickets.of_user(reading, settings.profile.user_id)
     return render_template(
         "hub/accounts/settings.html",
         own=settings,
@@ -175,7 +175,7 @@ def change_password() -> ResponseReturnValue:
     try:
         with hub.database.writing() as writing:
             ticket = accounts_service.change_password(
-                writing, hub.clock, account, hashed, remembered=remembered
+                writing, account, hashed, remembered=remembered
             )
     except accounts_service.Refused:
         return refuse(form, old_password=forms.WRONG_PASSWORD)
@@ -196,7 +196,7 @@ def delete() -> ResponseReturnValue:
     hub = resources()
     try:
         with hub.database.writing() as writing:
-            administration.delete_account(writing, hub.clock, account)
+            administration.delete_account(writing, account)
     except accounts_service.Refused:
         return refuse(form, password=forms.WRONG_PASSWORD)
     leave()
@@ -232,7 +232,7 @@ def create() -> ResponseReturnValue:
     new = NewToken(form.token_name.data or "", form.scopes(), int(form.days.data or 0))
     try:
         with hub.database.writing() as writing:
-            token = tickets.create(writing, hub.clock, user.user_id, new, user.username)
+            token = tickets.create(writing, user.user_id, new, user.username)
     except tickets.TooManyTokens as error:
         return show_with(form, {"token_name": str(error)}), 422
     note_done()
@@ -246,7 +246,7 @@ def revoke(digest: str) -> ResponseReturnValue:
     """Revoke one of the player's tokens."""
     hub, user = resources(), player()
     with hub.database.writing() as writing:
-        done = tickets.revoke_token(writing, hub.clock, user.user_id, digest, user.username)
+        done = tickets.revoke_token(writing, user.user_id, digest, user.username)
     if not done:
         abort(404, "There is no such token.")
     note("token revoked", user.user_id)

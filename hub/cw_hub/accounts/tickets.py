@@ -14,11 +14,10 @@ from secrets import token_urlsafe
 from typing import Final, Literal, TypeAlias
 
 from sqlalchemy import ColumnElement, bindparam, delete, func, select, update
-from sqlalchemy.orm import Session
 
 from cw.errors import CapacityError, UsageError
 from cw_hub.accounts import audit
-from cw_hub.context import Clock
+from cw_hub.store.database import Session
 from cw_hub.store.models import Ticket, TicketKind, User
 
 LENGTH: Final = 43
@@ -105,23 +104,22 @@ def digest_of(ticket: str) -> str:
     return sha256(ticket.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def issue_session(session: Session, clock: Clock, user_id: int, *, remembered: bool) -> str:
+def issue_session(session: Session, user_id: int, *, remembered: bool) -> str:
     """Return a new ticket that logs a user in; each call returns a different one."""
     label = REMEMBERED if remembered else None
     ticket = Ticket(kind="session", user_id=user_id, label=label)
-    return issue(session, clock(), ticket, LIFETIMES[label])
+    return issue(session, session.now(), ticket, LIFETIMES[label])
 
 
-def issue_link(
-    session: Session, clock: Clock, kind: LinkKind, user_id: int, label: str | None = None
-) -> str:
+def issue_link(session: Session, kind: LinkKind, user_id: int, label: str | None = None) -> str:
     """Return a new ticket for a link; earlier ones stay valid."""
-    return issue(session, clock(), Ticket(kind=kind, user_id=user_id, label=label), LINK_LIFETIME)
+    return issue(
+        session, session.now(), Ticket(kind=kind, user_id=user_id, label=label), LINK_LIFETIME
+    )
 
 
-def issue_link_again(  # noqa: PLR0913, PLR0917 - what it is for, and what it proves
+def issue_link_again(
     session: Session,
-    clock: Clock,
     kind: LinkKind,
     user_id: int,
     text: str,
@@ -133,16 +131,15 @@ def issue_link_again(  # noqa: PLR0913, PLR0917 - what it is for, and what it pr
     proves, if it is not the account's.
     """
     revoke(session, text)
-    now = clock()
+    now = session.now()
     ticket = Ticket(kind=kind, user_id=user_id, digest=digest_of(text), email=email)
     ticket.created_at = ticket.last_used_at = now
     ticket.expires_at = now + LINK_LIFETIME
     session.add(ticket)
 
 
-def issue_token(  # noqa: PLR0913 - as many things as there are to be said
+def issue_token(
     session: Session,
-    clock: Clock,
     user_id: int,
     label: str,
     *,
@@ -151,7 +148,7 @@ def issue_token(  # noqa: PLR0913 - as many things as there are to be said
 ) -> str:
     """Return a new access token, marked as never used; each call returns a different one."""
     ticket = Ticket(kind="api", user_id=user_id, label=label, scopes=sorted(scopes))
-    text = issue(session, clock(), ticket, lifetime, TOKEN)
+    text = issue(session, session.now(), ticket, lifetime, TOKEN)
     ticket.last_used_at = None
     return text
 
@@ -168,24 +165,24 @@ def issue(
     return text
 
 
-def find_holder(session: Session, clock: Clock, ticket: str) -> Holder | None:
+def find_holder(session: Session, ticket: str) -> Holder | None:
     """Return the user of a session; None if it has ended, or the user is locked or deleted.
 
     Executes one query.
     """
-    return _find_holder(session, clock, "session", ticket)
+    return _find_holder(session, "session", ticket)
 
 
-def find_bearer(session: Session, clock: Clock, token: str) -> Holder | None:
+def find_bearer(session: Session, token: str) -> Holder | None:
     """Return the user of an access token; None if it is invalid, or the user locked or deleted.
 
     Executes one query.
     """
-    return _find_holder(session, clock, "api", token)
+    return _find_holder(session, "api", token)
 
 
-def _find_holder(session: Session, clock: Clock, kind: TicketKind, ticket: str) -> Holder | None:
-    parameters = {"digest": digest_of(ticket), "kind": kind, "now": clock()}
+def _find_holder(session: Session, kind: TicketKind, ticket: str) -> Holder | None:
+    parameters = {"digest": digest_of(ticket), "kind": kind, "now": session.now()}
     row = session.execute(HOLDER, parameters).one_or_none()
     if row is None:
         return None
@@ -208,9 +205,9 @@ def is_stale(holder: Holder, now: datetime) -> bool:
     return holder.last_used_at is None or now - holder.last_used_at >= EXTENDED
 
 
-def extend(session: Session, clock: Clock, holder: Holder) -> None:
+def extend(session: Session, holder: Holder) -> None:
     """Restart a session's lifetime from now; one that has ended stays ended. Idempotent."""
-    now = clock()
+    now = session.now()
     session.execute(
         update(Ticket)
         .where(Ticket.digest == holder.digest)
@@ -218,20 +215,20 @@ def extend(session: Session, clock: Clock, holder: Holder) -> None:
     )
 
 
-def is_open(session: Session, clock: Clock, kind: LinkKind, ticket: str) -> bool:
+def is_open(session: Session, kind: LinkKind, ticket: str) -> bool:
     """Return whether a link can still be used, without using it up."""
-    query = select(Ticket.digest).where(*_is_open(clock(), kind, ticket))
+    query = select(Ticket.digest).where(*_is_open(session.now(), kind, ticket))
     return session.execute(query).one_or_none() is not None
 
 
-def redeem(session: Session, clock: Clock, kind: LinkKind, ticket: str) -> Redeemed | None:
+def redeem(session: Session, kind: LinkKind, ticket: str) -> Redeemed | None:
     """Use up a link and return its contents; None if it is unknown, used or expired.
 
     Of concurrent callers, exactly one succeeds.
     """
     row = session.execute(
         delete(Ticket)
-        .where(*_is_open(clock(), kind, ticket))
+        .where(*_is_open(session.now(), kind, ticket))
         .returning(Ticket.user_id, Ticket.label, Ticket.email)
         # A single DELETE decides: reading the row first would let others redeem it in the meantime.
         .execution_options(synchronize_session=False)
@@ -309,7 +306,7 @@ class Token:
         return self.digest[:12]
 
 
-def create(session: Session, clock: Clock, user_id: int, new: NewToken, actor: str) -> str:
+def create(session: Session, user_id: int, new: NewToken, actor: str) -> str:
     """Create a token for a user and return it, which is the only time. Each call adds another.
 
     Raises TooManyTokens if the user has ten, even with concurrent callers, and NotAdmin if the
@@ -318,13 +315,13 @@ def create(session: Session, clock: Clock, user_id: int, new: NewToken, actor: s
     user = session.scalars(select(User).where(User.id == user_id).with_for_update()).one()
     if "admin" in new.scopes and user.role != "admin":
         raise NotAdmin(f"{user.username} is not an admin: cw hub user admin {user.username}")
-    mine = (Ticket.user_id == user_id, Ticket.kind == "api", Ticket.expires_at > clock())
+    mine = (Ticket.user_id == user_id, Ticket.kind == "api", Ticket.expires_at > session.now())
     if session.scalars(select(func.count()).where(*mine)).one() >= MOST:
         raise TooManyTokens(f"You have {MOST} tokens. Please revoke one first.")
     lifetime = timedelta(days=new.days)
-    text = issue_token(session, clock, user_id, new.name, scopes=new.scopes, lifetime=lifetime)
+    text = issue_token(session, user_id, new.name, scopes=new.scopes, lifetime=lifetime)
     detail = {"name": new.name, "scopes": sorted(new.scopes), "days": new.days}
-    audit.note(session, clock, actor, "create token", f"user:{user_id}", detail=detail)
+    audit.note(session, actor, "create token", f"user:{user_id}", detail=detail)
     return text
 
 
@@ -336,9 +333,9 @@ OF_USER: Final = (
 )
 
 
-def of_user(session: Session, clock: Clock, user_id: int) -> list[Token]:
+def of_user(session: Session, user_id: int) -> list[Token]:
     """Return a user's valid tokens, oldest first."""
-    rows = session.scalars(OF_USER, {"user": user_id, "now": clock()})
+    rows = session.scalars(OF_USER, {"user": user_id, "now": session.now()})
     return [
         Token(
             row.digest,
@@ -352,7 +349,7 @@ def of_user(session: Session, clock: Clock, user_id: int) -> list[Token]:
     ]
 
 
-def revoke_token(session: Session, clock: Clock, user_id: int, digest: str, actor: str) -> bool:
+def revoke_token(session: Session, user_id: int, digest: str, actor: str) -> bool:
     """Revoke a user's token; return whether it existed.
 
     Of concurrent callers, exactly one succeeds.
@@ -365,7 +362,7 @@ def revoke_token(session: Session, clock: Clock, user_id: int, digest: str, acto
     )
     if gone is None:
         return False
-    audit.note(session, clock, actor, "revoke token", f"user:{user_id}", detail={"name": gone})
+    audit.note(session, actor, "revoke token", f"user:{user_id}", detail={"name": gone})
     return True
 
 
@@ -374,7 +371,7 @@ def is_token_stale(holder: Holder, now: datetime) -> bool:
     return holder.last_used_at is None or now - holder.last_used_at >= NOTED
 
 
-def note_use(session: Session, clock: Clock, holder: Holder) -> None:
+def note_use(session: Session, holder: Holder) -> None:
     """Record that a token has been used; a revoked one stays revoked. Idempotent."""
     used = update(Ticket).where(Ticket.digest == holder.digest)
-    session.execute(used.values(last_used_at=clock()))
+    session.execute(used.values(last_used_at=session.now()))

@@ -17,13 +17,13 @@ from sqlalchemy import (
     and_,
     select,
 )
-from sqlalchemy.orm import Session
 
 from cw.arena.transports.base_address import read_base
 from cw.errors import UsageError
 from cw.matches.run import reachable_by
 from cw.matches.spec import Isolation, SandboxPolicy
 from cw_hub.operation.settings import HubSettings
+from cw_hub.store.database import Session
 from cw_hub.store.models import Bot, BotVersion
 from cw_hub.store.sealing import Sealed
 

@@ -84,5 +84,5 @@ def send_for(owner: str, bot: int, *, is_program: bool) -> bool:
     is_sent = checks.send(hub, CHECK, bot, owner, visitor(), queue)
     if is_program and not is_sent:
         with hub.database.writing() as session:
-            shares.wait(session, hub.clock, bot)
+            shares.wait(session, bot)
     return is_sent or is_program

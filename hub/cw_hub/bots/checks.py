@@ -7,16 +7,15 @@ from typing import Final
 
 from limits import RateLimitItem, parse
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 
 from cw_hub.bots import programs
 from cw_hub.bots.addresses import host_of
 from cw_hub.bots.service import ASKED
 from cw_hub.bots.service import CHECK as SERVICE_CHECK
-from cw_hub.context import Clock
 from cw_hub.operation.queue import PROGRAMS
 from cw_hub.operation.resources import Resources
 from cw_hub.operation.shared import RateCounts
+from cw_hub.store.database import Session
 from cw_hub.store.models import Bot, BotVersion
 
 OF_OWNER: Final = parse("60 per 1 hour")
@@ -141,19 +140,19 @@ def send_again(resources: Resources) -> None:
     Each is resent at most once in ten minutes, even with concurrent callers.
     """
     with resources.database.reading() as session:
-        bots = lost(session, resources.clock)
-        is_of_use = bool(bots and programs.offered(session, resources.clock))
+        bots = lost(session)
+        is_of_use = bool(bots and programs.offered(session))
     for bot in bots if is_of_use else ():
         if resources.rate_counts.take(AGAIN, "lost-check", str(bot)):
             resources.queue.send(SERVICE_CHECK, bot, queue=PROGRAMS)
 
 
-def lost(session: Session, clock: Clock) -> list[int]:
+def lost(session: Session) -> list[int]:
     """Return the row ids of bots with a version that has waited too long for its check."""
     waiting = (
         select(Bot.id)
         .join(BotVersion, BotVersion.bot_id == Bot.id)
-        .where(BotVersion.state == "building", BotVersion.created_at < clock() - PATIENCE)
+        .where(BotVersion.state == "building", BotVersion.created_at < session.now() - PATIENCE)
         .where(Bot.status.in_(ASKED), Bot.kind == "program")
     )
     return list(session.scalars(waiting.distinct().order_by(Bot.id).limit(AT_ONCE)))

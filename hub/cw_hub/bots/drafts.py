@@ -12,14 +12,13 @@ from hashlib import sha256
 from typing import Final
 
 from sqlalchemy import delete, select
-from sqlalchemy.orm import Session
 
 from cw import kits
 from cw.errors import UsageError, short
 from cw.workshop.project import LARGEST_FILE, MOST_FILES, NAME, ChangedMeanwhile, TextFile
 from cw.workshop.runs import digest_of
 from cw_hub.context import Clock
-from cw_hub.store.database import insert_missing
+from cw_hub.store.database import Session, insert_missing
 from cw_hub.store.models import Bot, BotVersion, DraftFile, User
 
 LARGEST: Final = 2 * 1024 * 1024
@@ -69,7 +68,7 @@ def text_file(name: str, text: str) -> TextFile:
     return TextFile(name, text, sha256(data).hexdigest())
 
 
-def save(session: Session, clock: Clock, draft: Draft, file: TextFile, base: str) -> TextFile:
+def save(session: Session, draft: Draft, file: TextFile, base: str) -> TextFile:
     """Save a file if its stored content has the digest `base` ("" for a new file); return it.
 
     Raises ChangedMeanwhile if the content differs, and UsageError if the draft becomes too large.
@@ -81,10 +80,12 @@ def save(session: Session, clock: Clock, draft: Draft, file: TextFile, base: str
         raise ChangedMeanwhile(now, ALSO_HERE)
     there[file.name] = file
     refuse_large(list(there.values()))
-    insert_missing(session, DraftFile, [row_of(draft, each, clock) for each in there.values()])
+    insert_missing(
+        session, DraftFile, [row_of(draft, each, session.clock) for each in there.values()]
+    )
     row = session.get_one(DraftFile, (draft.user, draft.game, file.name))
     row.text, row.digest = file.text, file.digest
-    row.size, row.changed_at = len(file.text.encode()), clock()
+    row.size, row.changed_at = len(file.text.encode()), session.now()
     return file
 
 
@@ -93,7 +94,7 @@ def is_untouched(game: str, draft: list[TextFile]) -> bool:
     return any(draft == from_kit(game, language) for language in kits.languages_of(game))
 
 
-def begin_again(session: Session, clock: Clock, draft: Draft, language: str, base: str) -> None:
+def begin_again(session: Session, draft: Draft, language: str, base: str) -> None:
     """Replace a draft whose digest is `base` with the kit of a language.
 
     An unedited draft is replaced whatever its digest. Raises ChangedMeanwhile, without changing
@@ -106,10 +107,10 @@ def begin_again(session: Session, clock: Clock, draft: Draft, language: str, bas
         raise ChangedMeanwhile(None, "another window has changed your draft meanwhile")
     mine = (DraftFile.user_id == draft.user, DraftFile.game == draft.game)
     session.execute(delete(DraftFile).where(*mine))
-    insert_missing(session, DraftFile, [row_of(draft, each, clock) for each in kit])
+    insert_missing(session, DraftFile, [row_of(draft, each, session.clock) for each in kit])
 
 
-def fill(session: Session, clock: Clock, draft: Draft, sent: Mapping[str, bytes]) -> bool:
+def fill(session: Session, draft: Draft, sent: Mapping[str, bytes]) -> bool:
     """Fill an empty draft with files; return False, and change nothing, if it has been edited.
 
     Raises UsageError if a file cannot be edited here: versions saved from the draft would lack it.
@@ -119,7 +120,7 @@ def fill(session: Session, clock: Clock, draft: Draft, sent: Mapping[str, bytes]
     session.scalars(select(User.id).where(User.id == draft.user).with_for_update()).one()
     if stored(session, draft):
         return False
-    insert_missing(session, DraftFile, [row_of(draft, each, clock) for each in there])
+    insert_missing(session, DraftFile, [row_of(draft, each, session.clock) for each in there])
     return True
 
 

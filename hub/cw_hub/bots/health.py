@@ -9,7 +9,6 @@ from itertools import groupby
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from sqlalchemy import and_, case, select, union_all, update
-from sqlalchemy.orm import Session
 
 from cw_hub.accounts import mail
 from cw_hub.bots import versions
@@ -24,8 +23,8 @@ from cw_hub.bots.checks import owner_of
 from cw_hub.bots.house import house_id
 from cw_hub.bots.service import ASKED, LONGEST_REASON, change_status
 from cw_hub.bots.versions import failed_step
-from cw_hub.context import Clock
 from cw_hub.players.messages import UNREACHABLE
+from cw_hub.store.database import Session
 from cw_hub.store.models import Bot, BotStatus, Match, MatchParticipant
 from cw_hub.store.sealing import Sealed
 
@@ -141,9 +140,7 @@ def is_service(bot: Bot) -> bool:
     return bot.kind == "url" and bool(bot.endpoint) and has_secret
 
 
-def note_check(
-    session: Session, clock: Clock, target: CheckTarget, steps: Sequence[Mapping[str, Any]]
-) -> bool:
+def note_check(session: Session, target: CheckTarget, steps: Sequence[Mapping[str, Any]]) -> bool:
     """Record a full check: ACTIVE if all steps passed, otherwise INACTIVE with a reason.
 
     For an ACTIVE bot only its health counts; the result of a version that is not active is ignored.
@@ -151,32 +148,30 @@ def note_check(
     meantime, or if the bot no longer exists.
     """
     failed = versions.failed_step(steps)
-    report = {"checks": list(steps), "checked_at": clock()}
+    report = {"checks": list(steps), "checked_at": session.now()}
     is_ill = is_silent(steps)
     bot = same_bot(session, target)
     if bot is None:
         return False
     version = None if target.seat is None else target.seat.version
-    if version is not None and not versions.note_check(session, clock, bot, version, steps):
+    if version is not None and not versions.note_check(session, bot, version, steps):
         return target.is_waiting
     for name, value in report.items():
         setattr(bot, name, value)
     if bot.status == "ACTIVE":
-        count_health(session, clock, bot, failed["problem"] if failed and is_ill else None)
+        count_health(session, bot, failed["problem"] if failed and is_ill else None)
         return True
     bot.protocol_ok = failed is None
     if failed is None:
-        bot.healthy_at, bot.failures = clock(), 0
-        change_status(session, clock, bot, "ACTIVE", "")
+        bot.healthy_at, bot.failures = session.now(), 0
+        change_status(session, bot, "ACTIVE", "")
     else:
         bot.failures, bot.failures_total = bot.failures + 1, bot.failures_total + 1
-        change_status(session, clock, bot, "INACTIVE", failed["problem"])
+        change_status(session, bot, "INACTIVE", failed["problem"])
     return True
 
 
-def note_health(
-    session: Session, clock: Clock, target: CheckTarget, steps: Sequence[Mapping[str, Any]]
-) -> bool:
+def note_health(session: Session, target: CheckTarget, steps: Sequence[Mapping[str, Any]]) -> bool:
     """Record a health check: three failures in a row make a bot INACTIVE, one success ACTIVE.
 
     A failure replaces the result of the last full check, and the next success replaces the failure,
@@ -188,8 +183,8 @@ def note_health(
         return False
     failed = versions.failed_step(steps)
     if failed is not None or is_silent(bot.checks):
-        bot.checks, bot.checked_at = list(steps), clock()
-    count_health(session, clock, bot, failed["problem"] if failed else None)
+        bot.checks, bot.checked_at = list(steps), session.now()
+    count_health(session, bot, failed["problem"] if failed else None)
     return True
 
 
@@ -199,38 +194,38 @@ def is_silent(steps: Sequence[Mapping[str, Any]]) -> bool:
     return failed is not None and failed["step"] not in PROTOCOL_STEPS
 
 
-def count_health(session: Session, clock: Clock, bot: Bot, problem: str | None) -> None:
+def count_health(session: Session, bot: Bot, problem: str | None) -> None:
     """Count a success or a failure, and update the status."""
     if problem is None:
-        bot.healthy_at, bot.failures = clock(), 0
+        bot.healthy_at, bot.failures = session.now(), 0
         if bot.status == "INACTIVE" and bot.protocol_ok:
-            change_status(session, clock, bot, "ACTIVE", "")
+            change_status(session, bot, "ACTIVE", "")
         return
     bot.failures, bot.failures_total = bot.failures + 1, bot.failures_total + 1
     if bot.status == "ACTIVE" and bot.failures >= MOST_FAILURES:
-        change_status(session, clock, bot, "INACTIVE", problem)
-        tell_owner(session, clock, bot)
+        change_status(session, bot, "INACTIVE", problem)
+        tell_owner(session, bot)
     elif bot.status == "INACTIVE":
         bot.reason = problem[:LONGEST_REASON]
     elif bot.check_due_at is not None:
-        bot.check_due_at = min(bot.check_due_at, clock() + AGAIN)
+        bot.check_due_at = min(bot.check_due_at, session.now() + AGAIN)
 
 
-def tell_owner(session: Session, clock: Clock, bot: Bot) -> None:
+def tell_owner(session: Session, bot: Bot) -> None:
     """Email the owner of a web service that it is inactive, at most once a day."""
     # Programs are checked by workers, which do not handle emails.
     if bot.kind == "url" and bot.user_id is not None and bot.user_id != house_id(session):
-        since = clock() - MAIL_PAUSE
+        since = session.now() - MAIL_PAUSE
         if not mail.has_mail(session, "inactive", bot.user_id, bot.id, since):
-            mail.put(session, clock, "inactive", bot.user_id, bot.id)
+            mail.put(session, "inactive", bot.user_id, bot.id)
 
 
-def note_match(session: Session, clock: Clock, bots: Collection[int]) -> None:
+def note_match(session: Session, bots: Collection[int]) -> None:
     """Count a failure of bots that a match could not reach, and schedule an immediate check.
 
     The check decides their status.
     """
-    now = clock()
+    now = session.now()
     for bot in sorted(bots):
         asked = (Bot.id == bot, Bot.status == "ACTIVE", Bot.check_due_at.is_not(None))
         failed = {"failures": Bot.failures + 1, "check_due_at": now}
@@ -248,12 +243,12 @@ def same_bot(session: Session, target: CheckTarget) -> Bot | None:
     return session.scalars(select(Bot).where(same).with_for_update(key_share=True)).one_or_none()
 
 
-def take_due(session: Session, clock: Clock, every: timedelta) -> list[CheckTarget]:
+def take_due(session: Session, every: timedelta) -> list[CheckTarget]:
     """Return the bots due for a health check, and schedule their next one.
 
     With concurrent callers, each bot is returned to only one of them.
     """
-    now = clock()
+    now = session.now()
     due = and_(Bot.check_due_at <= now, Bot.status.in_(ASKED), Bot.kind == "url")
     first = select(Bot.id).where(due).order_by(Bot.check_due_at, Bot.id).limit(AT_ONCE)
     next_check = case((Bot.team_id.is_not(None), now + max(every, OF_TEAMS)), else_=now + every)
@@ -263,9 +258,9 @@ def take_due(session: Session, clock: Clock, every: timedelta) -> list[CheckTarg
     return [target for target in targets if target is not None]
 
 
-def any_due(session: Session, clock: Clock) -> bool:
+def any_due(session: Session) -> bool:
     """Return whether any bot is due for a health check."""
-    due = and_(Bot.check_due_at <= clock(), Bot.status.in_(ASKED), Bot.kind == "url")
+    due = and_(Bot.check_due_at <= session.now(), Bot.status.in_(ASKED), Bot.kind == "url")
     return session.scalar(select(Bot.id).where(due).limit(1)) is not None
 
 

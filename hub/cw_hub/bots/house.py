@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Final
 
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 
 from cw.arena.transports.base_address import check_base
 from cw.errors import Failure, UsageError, short
@@ -19,10 +18,9 @@ from cw_hub.bots import service as bots_service
 from cw_hub.bots.addresses import address_problem
 from cw_hub.bots.pages import is_name
 from cw_hub.bots.service import ASKED, NameTaken, NewBot, Registered, name_key
-from cw_hub.context import Clock
 from cw_hub.operation.resources import Resources
 from cw_hub.operation.settings import HubSettings
-from cw_hub.store.database import insert_missing
+from cw_hub.store.database import Session, insert_missing
 from cw_hub.store.models import Bot, User
 from cw_hub.store.sealing import Sealed, Sealer
 
@@ -30,21 +28,21 @@ SHORTEST_SECRET: Final = 32
 """Minimum length of a secret, so that it cannot be guessed."""
 
 
-def open_house(session: Session, clock: Clock, game: str) -> int:
+def open_house(session: Session, game: str) -> int:
     """Create the site's account and its bots for a game; return the account's id. Idempotent.
 
     Raises Failure if a user has the account's name.
     """
-    user_id = account(session, clock)
+    user_id = account(session)
     names = set(session.scalars(select(Bot.name_key).where(Bot.game == game)))
     for strategy in load_strategies(game):
         name = house_name(game, strategy)
         if name_key(name) not in names:
-            bots_service.add_builtin(session, clock, user_id, game, name, strategy)
+            bots_service.add_builtin(session, user_id, game, name, strategy)
     return user_id
 
 
-def account(session: Session, clock: Clock) -> int:
+def account(session: Session) -> int:
     """Return the id of the site's account, creating it if missing.
 
     A concurrent caller waits until the first one's transaction ends.
@@ -52,7 +50,7 @@ def account(session: Session, clock: Clock) -> int:
     wanted = select(User).where(User.username_key == HOUSE).with_for_update()
     user = session.scalars(wanted).one_or_none()
     if user is None:
-        new = {"username": HOUSE, "username_key": HOUSE, "created_at": clock()}
+        new = {"username": HOUSE, "username_key": HOUSE, "created_at": session.now()}
         insert_missing(session, User, [new])
         user = session.scalars(wanted).one()
     if user.deleted_at or user.email is not None or user.password_hash is not None:
@@ -86,11 +84,11 @@ def add_service(session: Session, hub: Resources, new: NewBot, secret: str = "")
     the name belongs to another bot.
     """
     check_service(new, hub.settings, secret)
-    user_id = account(session, hub.clock)
+    user_id = account(session)
     is_named = (Bot.game == new.game, Bot.name_key == name_key(new.name))
     bot = session.scalars(select(Bot).where(*is_named)).one_or_none()
     if bot is None:
-        bot = bots_service.new_bot(session, hub.clock, user_id, new, "url")
+        bot = bots_service.new_bot(session, user_id, new, "url")
         drawn = bots_service.give_secret(bot, hub.sealer, secret)
         return Registered(bots_service.added(session, bot), bot.bot_id, "" if secret else drawn)
     if bot.user_id != user_id or bot.kind != "url" or bot.status not in ASKED:
@@ -124,7 +122,7 @@ def move(session: Session, hub: Resources, bot: Bot, endpoint: str, secret: str)
     bot.endpoint = endpoint
     if is_secret_new:
         bots_service.give_secret(bot, hub.sealer, secret)
-    bots_service.begin_again(session, hub.clock, bot, OPERATOR)
+    bots_service.begin_again(session, bot, OPERATOR)
 
 
 def secret_of(bot: Bot, sealer: Sealer) -> str:

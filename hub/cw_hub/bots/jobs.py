@@ -7,8 +7,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Final, TypeAlias
 
-from sqlalchemy.orm import Session
-
 from cw.arena.bots import SECRET_SETTINGS, BotSpec
 from cw.arena.transports.base_address import check_base
 from cw.errors import UsageError
@@ -22,6 +20,7 @@ from cw_hub.operation.queue import PROGRAMS
 from cw_hub.operation.resources import Resources
 from cw_hub.players.messages import Answered, Answers, Ask, Built, Check, Question
 from cw_hub.players.players import Defect, Distrusted
+from cw_hub.store.database import Session
 
 logger = logging.getLogger(__name__)
 
@@ -58,7 +57,7 @@ def check_bot(  # noqa: PLR0913 - who has asked for it, and where it runs
             forget_waiting(resources, bot)
             return False
         with resources.database.writing() as session:
-            if not shares.begin(session, resources.clock, bot, worker, experiments):
+            if not shares.begin(session, bot, worker, experiments):
                 return False
         try:
             check_now(resources, bot, hosting_of)
@@ -76,7 +75,7 @@ def send_waiting(resources: Resources) -> None:
         if not shares.any_waits(session):
             return
     with resources.database.writing() as session:
-        due = shares.take_due(session, resources.clock)
+        due = shares.take_due(session)
     for bot in due:
         resources.queue.send(CHECK, bot, queue=PROGRAMS)
 
@@ -144,7 +143,7 @@ def sweep_bots(resources: Resources) -> None:
     """
     every = timedelta(seconds=resources.settings.health_every)
     with resources.database.writing() as session:
-        due = health.take_due(session, resources.clock, every)
+        due = health.take_due(session, every)
     with resources.database.reading() as session:
         due = [target for target in due if may_be_asked(session, resources, target)]
     for target, steps in asked(resources, due, health_alone=True):
@@ -168,8 +167,8 @@ def note(
     """Record a check result; return False if it came too late."""
     with resources.database.writing() as session:
         if health_alone:
-            return health.note_health(session, resources.clock, target, steps)
-        return health.note_check(session, resources.clock, target, steps)
+            return health.note_health(session, target, steps)
+        return health.note_check(session, target, steps)
 
 
 def asked(

@@ -231,7 +231,7 @@ def program_page(form: ProgramForm, errors: dict[str, str]) -> str:
     """Return the form for a program, with its errors."""
     hub = resources()
     with one_reading() as reading:
-        running = programs.titled(programs.offered(reading, hub.clock))
+        running = programs.titled(programs.offered(reading))
     return render_template(
         "hub/bots/new_program.html",
         form=form,
@@ -275,7 +275,7 @@ def add(new: NewBot, *, is_program: bool = False) -> Registered:
     hub = resources()
     with hub.database.writing() as writing:
         registered = bots_service.register(
-            writing, hub.clock, hub.sealer, player().user_id, new, is_program=is_program
+            writing, hub.sealer, player().user_id, new, is_program=is_program
         )
         competing().enter(writing, registered.id)
     note_done()
@@ -348,7 +348,7 @@ def edit(name: str) -> ResponseReturnValue:
         check_requests.claim_check(endpoint)
     try:
         with hub.database.writing() as writing:
-            is_new = bots_service.edit(writing, hub.clock, bot, endpoint, description)
+            is_new = bots_service.edit(writing, bot, endpoint, description)
     except bots_service.WrongStatus as error:
         abort(409, str(error))
     if (endpoint, description) != (bot.endpoint, bot.description):
@@ -367,7 +367,7 @@ def rotate(name: str) -> ResponseReturnValue:
     check_requests.claim_bot(bot)
     try:
         with hub.database.writing() as writing:
-            secret = bots_service.rotate(writing, hub.clock, hub.sealer, bot)
+            secret = bots_service.rotate(writing, hub.sealer, bot)
     except (bots_service.WrongStatus, bots_service.Busy) as error:
         abort(409, str(error))
     note_done()
@@ -399,6 +399,6 @@ def retire(name: str) -> ResponseReturnValue:
         notice("Type the name of the bot to retire it.", "bad")
         return go(address(bot))
     with hub.database.writing() as writing:
-        bots_service.retire(writing, hub.clock, bot.id, player().username)
+        bots_service.retire(writing, bot.id, player().username)
     notice(f"{bot.name} was retired.")
     return go(url_for("bots.index"))

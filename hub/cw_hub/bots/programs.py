@@ -13,8 +13,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from sqlalchemy.orm import Session
-
 from cw import kits
 from cw.arena.bots import BotSpec
 from cw.arena.sandbox import bubblewrap, measured, shares
@@ -26,13 +24,13 @@ from cw.games.wire import Credit, Credits
 from cw.kits import LANGUAGES
 from cw.matches.spec import Isolation, MatchSpec, SandboxPolicy
 from cw_hub.bots.addresses import PROGRAM, ClaimedSeat, Hosting
-from cw_hub.context import Clock
 from cw_hub.operation import heartbeats
 from cw_hub.operation.doctor import Finding
 from cw_hub.operation.settings import HubSettings
 from cw_hub.players import packages
 from cw_hub.players.messages import Built, Match, Measure, Measured, Played, Program, ReplayKeys
 from cw_hub.players.players import Players
+from cw_hub.store.database import Session
 from cw_hub.store.objects import ObjectStore
 
 SUFFIX: Final = ".built"
@@ -337,9 +335,9 @@ def version_of(command: tuple[str, ...]) -> str:
     return number[0] if number else ""
 
 
-def offered(session: Session, clock: Clock) -> dict[str, str]:
+def offered(session: Session) -> dict[str, str]:
     """Return the versions of the languages that live workers run, by the names that kits use."""
-    reports = [beat.figures.languages for beat in heartbeats.live(session, clock)]
+    reports = [beat.figures.languages for beat in heartbeats.live(session)]
     return {
         name: next(versions[name] for versions in reports if name in versions)
         for name in LANGUAGES

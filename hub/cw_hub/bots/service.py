@@ -11,16 +11,14 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Row, and_, bindparam, func, select, update
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.orm import Session
 
 from cw.errors import CapacityError, UsageError
 from cw_hub.accounts import audit
 from cw_hub.bots import versions
 from cw_hub.bots.addresses import version_played
 from cw_hub.bots.versions import Upload
-from cw_hub.context import Clock
 from cw_hub.pages.forms import natural_order
-from cw_hub.store.database import Reading, Writing
+from cw_hub.store.database import Reading, Session, Writing
 from cw_hub.store.models import Bot, BotKind, BotStatus, Match, MatchParticipant, User
 from cw_hub.store.revisions import show_anew
 from cw_hub.store.sealing import Sealer
@@ -204,9 +202,8 @@ class Checked(NamedTuple):
     is_program: bool
 
 
-def register(  # noqa: PLR0913 - as many things as there are to be said
+def register(
     session: Session,
-    clock: Clock,
     sealer: Sealer,
     user_id: int,
     new: NewBot,
@@ -222,19 +219,17 @@ def register(  # noqa: PLR0913 - as many things as there are to be said
     mine = select(func.count()).where(Bot.user_id == user_id, Bot.status != "RETIRED")
     if session.scalars(mine).one() >= MOST:
         raise TooManyBots(f"You have {MOST} bots. Please retire one first.")
-    bot = new_bot(session, clock, user_id, new, "program" if is_program else "url")
+    bot = new_bot(session, user_id, new, "program" if is_program else "url")
     secret = "" if is_program else give_secret(bot, sealer)
     return Registered(added(session, bot), bot.bot_id, secret)
 
 
-def add_builtin(  # noqa: PLR0913, PLR0917 - as many things as there are to be said
-    session: Session, clock: Clock, user_id: int, game: str, name: str, strategy: str
-) -> int:
+def add_builtin(session: Session, user_id: int, game: str, name: str, strategy: str) -> int:
     """Register a built-in strategy as a bot that is always ACTIVE; return its id.
 
     Raises NameTaken if the name exists. Of concurrent callers, exactly one succeeds.
     """
-    bot = new_bot(session, clock, user_id, NewBot(game, name, strategy), "builtin")
+    bot = new_bot(session, user_id, NewBot(game, name, strategy), "builtin")
     bot.status = "ACTIVE"
     return added(session, bot)
 
@@ -247,7 +242,7 @@ def free_bot_id(session: Session) -> str:
             return drawn
 
 
-def new_bot(session: Session, clock: Clock, user_id: int, new: NewBot, kind: BotKind) -> Bot:
+def new_bot(session: Session, user_id: int, new: NewBot, kind: BotKind) -> Bot:
     """Return the row of a new bot, PENDING and without a secret."""
     return Bot(
         bot_id=free_bot_id(session),
@@ -259,7 +254,7 @@ def new_bot(session: Session, clock: Clock, user_id: int, new: NewBot, kind: Bot
         endpoint=new.endpoint,
         description=new.description,
         secret_version=0,
-        created_at=clock(),
+        created_at=session.now(),
     )
 
 
@@ -277,9 +272,8 @@ def added(session: Session, bot: Bot) -> int:
     return bot.id
 
 
-def change_status(  # noqa: PLR0913, PLR0917 - what is noted of a change
+def change_status(
     session: Session,
-    clock: Clock,
     bot: Bot,
     status: BotStatus,
     reason: str,
@@ -288,12 +282,12 @@ def change_status(  # noqa: PLR0913, PLR0917 - what is noted of a change
     """Set the status of a bot, and record the change."""
     if bot.status != status:
         detail = {"from": bot.status, "to": status, "reason": reason[:LONGEST_REASON]}
-        audit.note(session, clock, actor, "status", f"bot:{bot.bot_id}", detail=detail)
+        audit.note(session, actor, "status", f"bot:{bot.bot_id}", detail=detail)
         show_anew(session, Bot.id == bot.id)
     bot.status, bot.reason = status, reason[:LONGEST_REASON]
 
 
-def edit(session: Session, clock: Clock, view: BotView, endpoint: str, description: str) -> bool:
+def edit(session: Session, view: BotView, endpoint: str, description: str) -> bool:
     """Change a bot's URL and description; return whether it must be checked again.
 
     Matches that are already planned are played at the old URL. Idempotent. Raises WrongStatus if
@@ -307,7 +301,7 @@ def edit(session: Session, clock: Clock, view: BotView, endpoint: str, descripti
         return False
     keep_planned_address(session, bot)
     bot.endpoint = endpoint
-    begin_again(session, clock, bot, view.owner)
+    begin_again(session, bot, view.owner)
     return True
 
 
@@ -329,7 +323,7 @@ def forget_planned_addresses(session: Session, bot: int) -> None:
     session.execute(update(MatchParticipant).where(seats).values(endpoint=None))
 
 
-def rotate(session: Session, clock: Clock, sealer: Sealer, view: BotView) -> str:
+def rotate(session: Session, sealer: Sealer, view: BotView) -> str:
     """Set a new secret for a bot and return it, for the only time.
 
     Of concurrent callers, one succeeds; the others raise Busy. Raises WrongStatus as `edit` does.
@@ -340,8 +334,8 @@ def rotate(session: Session, clock: Clock, sealer: Sealer, view: BotView) -> str
     if bot.secret_version != view.secret_version:
         raise Busy(ROTATED)
     secret = give_secret(bot, sealer)
-    audit.note(session, clock, view.owner, "rotate", f"bot:{bot.bot_id}")
-    begin_again(session, clock, bot, view.owner)
+    audit.note(session, view.owner, "rotate", f"bot:{bot.bot_id}")
+    begin_again(session, bot, view.owner)
     return secret
 
 
@@ -372,38 +366,38 @@ def cannot(status: BotStatus) -> str:
     return f"The bot is {status}: it cannot do that."
 
 
-def begin_again(session: Session, clock: Clock, bot: Bot, actor: str) -> None:
+def begin_again(session: Session, bot: Bot, actor: str) -> None:
     """Reset a bot so that it is checked as if it were new."""
     bot.failures, bot.protocol_ok = 0, False
     if bot.check_due_at is not None:
-        bot.check_due_at = clock()
-    change_status(session, clock, bot, "PENDING", "", actor)
+        bot.check_due_at = session.now()
+    change_status(session, bot, "PENDING", "", actor)
 
 
 # Programs
 
 
-def save_version(session: Session, clock: Clock, bot: int, upload: Upload) -> int:
+def save_version(session: Session, bot: int, upload: Upload) -> int:
     """Add a version of a user's bot, which becomes active once it has passed its check.
 
     Returns its number. Raises WrongStatus if the bot is not a program, or is suspended or retired,
     and CapacityError if it has the maximum number of versions.
     """
-    return versions.add(session, clock, changeable_program(session, bot), upload, "building")
+    return versions.add(session, changeable_program(session, bot), upload, "building")
 
 
-def use_version(session: Session, clock: Clock, view: BotView, number: int) -> None:
+def use_version(session: Session, view: BotView, number: int) -> None:
     """Activate an earlier version that has passed its check, from the next match on.
 
     Raises UsageError if it has not passed, and WrongStatus as `save_version` does.
     """
     bot = changeable_program(session, view.id)
     versions.ready(session, bot.id, number)
-    versions.activate(session, clock, bot, number)
+    versions.activate(session, bot, number)
     bot.failures, bot.protocol_ok = 0, True
     note = {"version": number}
-    audit.note(session, clock, view.owner, "version", f"bot:{bot.bot_id}", detail=note)
-    change_status(session, clock, bot, "ACTIVE", "", view.owner)
+    audit.note(session, view.owner, "version", f"bot:{bot.bot_id}", detail=note)
+    change_status(session, bot, "ACTIVE", "", view.owner)
 
 
 def changeable_program(session: Session, bot: int) -> Bot:
@@ -414,22 +408,22 @@ def changeable_program(session: Session, bot: int) -> Bot:
     return row
 
 
-def suspend(session: Session, clock: Clock, bot_id: str, reason: str, actor: str) -> None:
+def suspend(session: Session, bot_id: str, reason: str, actor: str) -> None:
     """Suspend a bot until it is restored; raise WrongStatus if already suspended, or retired."""
     bot = by_bot_id(session, bot_id)
     if bot.status in ("SUSPENDED", "RETIRED"):
         raise wrong_status(bot)
-    change_status(session, clock, bot, "SUSPENDED", reason, actor)
+    change_status(session, bot, "SUSPENDED", reason, actor)
 
 
-def restore(session: Session, clock: Clock, bot_id: str, actor: str) -> Checked:
+def restore(session: Session, bot_id: str, actor: str) -> Checked:
     """Lift a suspension and return the bot to be checked; raise WrongStatus if not suspended."""
     bot = by_bot_id(session, bot_id)
     if bot.status != "SUSPENDED":
         raise wrong_status(bot)
-    begin_again(session, clock, bot, actor)
+    begin_again(session, bot, actor)
     if bot.kind == "builtin" or version_played(bot) is not None:
-        change_status(session, clock, bot, "ACTIVE", "", actor)
+        change_status(session, bot, "ACTIVE", "", actor)
     return Checked(bot.id, bot.kind == "program")
 
 
@@ -442,7 +436,7 @@ def by_bot_id(session: Session, bot_id: str) -> Bot:
     return bot
 
 
-def retire(session: Session, clock: Clock, bot: int, actor: str) -> bool:
+def retire(session: Session, bot: int, actor: str) -> bool:
     """Retire a bot permanently; return False if it is already retired.
 
     Its name and matches are kept; its URL, secret and versions are deleted. It loses its planned
@@ -462,7 +456,7 @@ def retire(session: Session, clock: Clock, bot: int, actor: str) -> bool:
         return False
     forget_planned_addresses(session, bot)
     versions.forget(session, [bot])
-    audit.note(session, clock, actor, "retire", f"bot:{name}")
+    audit.note(session, actor, "retire", f"bot:{name}")
     show_anew(session, Bot.id == bot)
     return True
 
@@ -483,9 +477,7 @@ OF_ITS_OWN: Final = "end-of-codes"
 """The game whose bots are set up on their own page."""
 
 
-def own_program(
-    session: Session, clock: Clock, sealer: Sealer, user_id: int, username: str
-) -> None:
+def own_program(session: Session, sealer: Sealer, user_id: int, username: str) -> None:
     """Turn a user's bot into a program; if there is none, create one with a key. Idempotent.
 
     Raises WrongStatus if the bot is suspended, and NameTaken for the second of two concurrent
@@ -494,14 +486,14 @@ def own_program(
     mine = (Bot.user_id == user_id, Bot.game == OF_ITS_OWN, Bot.status != "RETIRED")
     bot = session.scalar(select(Bot.id).where(*mine).order_by(Bot.id).limit(1))
     if bot is None:
-        row = new_bot(session, clock, user_id, NewBot(OF_ITS_OWN, username, ""), "program")
+        row = new_bot(session, user_id, NewBot(OF_ITS_OWN, username, ""), "program")
         give_secret(row, sealer, token_hex(16))
         added(session, row)
     else:
-        run_program(session, clock, bot, username)
+        run_program(session, bot, username)
 
 
-def run_program(session: Session, clock: Clock, bot: int, username: str) -> None:
+def run_program(session: Session, bot: int, username: str) -> None:
     """Turn a bot into a program. Idempotent.
 
     Raises WrongStatus if it is suspended or retired.
@@ -509,4 +501,4 @@ def run_program(session: Session, clock: Clock, bot: int, username: str) -> None
     row = may_change(session, bot)
     if row.kind != "program":
         row.kind, row.endpoint, row.checks, row.checked_at = "program", "", [], None
-        begin_again(session, clock, row, username)
+        begin_again(session, row, username)

@@ -9,12 +9,10 @@ from datetime import timedelta
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from sqlalchemy import ColumnElement, and_, delete, or_, select, update
-from sqlalchemy.orm import Session
 
-from cw_hub.context import Clock
 from cw_hub.operation import heartbeats
 from cw_hub.operation.heartbeats import Beat
-from cw_hub.store.database import insert_missing
+from cw_hub.store.database import Session, insert_missing
 from cw_hub.store.models import (
     Bot,
     Competition,
@@ -105,7 +103,6 @@ ROW: Final = 1
 
 def claim(
     session: Session,
-    clock: Clock,
     wanted: Use,
     experiments: Collection[str] = (),
     *,
@@ -117,7 +114,7 @@ def claim(
     are only played while nothing else waits.
     """
     last = lock(session)
-    load = load_of(session, clock, wanted.accounts, experiments)
+    load = load_of(session, wanted.accounts, experiments)
     if last.kind is not None:
         load = replace(load, last=Use(last.kind, frozenset(last.accounts)))
     refused = refusal(wanted, load, is_experiment=is_experiment)
@@ -132,11 +129,9 @@ def lock(session: Session) -> LastProgram:
     return session.scalars(select(LastProgram).with_for_update()).one()
 
 
-def load_of(
-    session: Session, clock: Clock, accounts: Collection[int], experiments: Collection[str] = ()
-) -> Load:
+def load_of(session: Session, accounts: Collection[int], experiments: Collection[str] = ()) -> Load:
     """Return what uses the slots and what waits, as far as it is relevant to some accounts."""
-    workers = workers_of(session, clock)
+    workers = workers_of(session)
     if not workers:
         return Load(0)
     return Load(
@@ -147,15 +142,15 @@ def load_of(
     )
 
 
-def workers_of(session: Session, clock: Clock) -> Sequence[Beat]:
+def workers_of(session: Session) -> Sequence[Beat]:
     """Return the live workers that run programs."""
-    beats = heartbeats.live(session, clock)
+    beats = heartbeats.live(session)
     return [beat for beat in beats if beat.role == "worker" and beat.figures.program_slots]
 
 
-def count(session: Session, clock: Clock) -> int:
+def count(session: Session) -> int:
     """Return the number of program slots."""
-    return sum(worker.figures.program_slots for worker in workers_of(session, clock))
+    return sum(worker.figures.program_slots for worker in workers_of(session))
 
 
 def running(
@@ -207,14 +202,12 @@ def waiting(
             yield test_of(owner)
 
 
-def keeps_matches_waiting(
-    session: Session, clock: Clock, experiments: Collection[str] = ()
-) -> bool:
+def keeps_matches_waiting(session: Session, experiments: Collection[str] = ()) -> bool:
     """Return whether tests use more than their share while a match waits."""
-    waits = is_waiting(workers_of(session, clock), experiments)
+    waits = is_waiting(workers_of(session), experiments)
     if session.scalar(select(Match.id).where(waits).limit(1)) is None:
         return False
-    load = load_of(session, clock, (), experiments)
+    load = load_of(session, (), experiments)
     return sum(use.kind == "test" for use in load.running) > load.places // 2
 
 
@@ -264,15 +257,13 @@ class Used(NamedTuple):
     places: int
 
 
-def why_match_waits(
-    session: Session, clock: Clock, match_id: str, experiments: Collection[str]
-) -> Used | None:
+def why_match_waits(session: Session, match_id: str, experiments: Collection[str]) -> Used | None:
     """Return the usage of the program owner whose share delays a match, or None."""
     match = session.scalars(select(Match.id).where(Match.match_id == match_id)).one()
     use = use_of_match(session, match, experiments)
     if use is None or not use.accounts:
         return None
-    load = load_of(session, clock, use.accounts, experiments)
+    load = load_of(session, use.accounts, experiments)
     if load.places <= 1 or refusal(use, load) != "account":
         return None
     return Used(max(map(load.used_by, use.accounts)), load.places)
@@ -289,9 +280,7 @@ SENT_AGAIN: Final = timedelta(seconds=60)
 """How long after its message an unclaimed check is sent again."""
 
 
-def begin(
-    session: Session, clock: Clock, bot: int, worker: str, experiments: Collection[str]
-) -> bool:
+def begin(session: Session, bot: int, worker: str, experiments: Collection[str]) -> bool:
     """Claim a program's check; return False if it runs elsewhere, or must wait for its share.
 
     Of concurrent callers, at most one succeeds.
@@ -301,22 +290,22 @@ def begin(
     check = session.scalars(
         select(ProgramCheck).where(ProgramCheck.bot_id == bot).with_for_update()
     ).one()
-    if check.worker in {each.process for each in workers_of(session, clock)}:
+    if check.worker in {each.process for each in workers_of(session)}:
         # Requested again while running: it is sent again when it ends.
-        check.sent_at = clock()
+        check.sent_at = session.now()
         return False
     check.worker = check.sent_at = None
-    if claim(session, clock, test_of(owner), experiments) is not None:
+    if claim(session, test_of(owner), experiments) is not None:
         return False
     check.worker = worker
     return True
 
 
-def wait(session: Session, clock: Clock, bot: int) -> None:
+def wait(session: Session, bot: int) -> None:
     """Leave a program's check to the next tick, or to the end of a running one. Idempotent."""
     insert_missing(session, ProgramCheck, [{"bot_id": bot}])
     runs = (ProgramCheck.bot_id == bot, ProgramCheck.worker.is_not(None))
-    session.execute(update(ProgramCheck).where(*runs).values(sent_at=clock()))
+    session.execute(update(ProgramCheck).where(*runs).values(sent_at=session.now()))
 
 
 def end(session: Session, bot: int) -> None:
@@ -349,13 +338,13 @@ def leave(session: Session, worker: str | None = None) -> None:
     session.execute(update(Heartbeat).where(gone).values(figures={}))
 
 
-def take_due(session: Session, clock: Clock) -> list[int]:
+def take_due(session: Session) -> list[int]:
     """Return the ids of the bots whose checks are due, and mark these checks as sent.
 
     With concurrent callers, each check is returned to only one of them.
     """
-    live = [worker.process for worker in workers_of(session, clock)]
-    now = clock()
+    live = [worker.process for worker in workers_of(session)]
+    now = session.now()
     due = (
         or_(ProgramCheck.worker.is_(None), ProgramCheck.worker.not_in(live)),
         or_(ProgramCheck.sent_at.is_(None), ProgramCheck.sent_at <= now - SENT_AGAIN),

@@ -139,7 +139,7 @@ def save(hub: Resources, bot: int, bot_id: str, package: Package, note: str) -> 
     """
     upload = stored(hub.objects, bot_id, package, note)
     with hub.database.writing() as writing:
-        return bots_service.save_version(writing, hub.clock, bot, upload)
+        return bots_service.save_version(writing, bot, upload)
 
 
 CHECKED_NEXT: Final = "version {} is saved; it plays once it has passed its check"
@@ -220,7 +220,7 @@ def use_version(name: str) -> ResponseReturnValue:
     try:
         number = number_sent()
         with hub.database.writing() as writing:
-            bots_service.use_version(writing, hub.clock, bot, number)
+            bots_service.use_version(writing, bot, number)
     except UsageError as error:
         notice(str(error), "bad")
         return go(address(bot))

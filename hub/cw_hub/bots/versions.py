@@ -10,13 +10,12 @@ from itertools import chain, islice, takewhile
 from typing import Any, Final, Literal, TypeAlias
 
 from sqlalchemy import delete, func, select
-from sqlalchemy.orm import Session
 
 from cw.errors import CapacityError, UsageError
 from cw.kits import LANGUAGES
 from cw_hub.bots.addresses import VERSION, version_played
 from cw_hub.bots.programs import object_key, source_key
-from cw_hub.context import Clock
+from cw_hub.store.database import Session
 from cw_hub.store.models import Bot, BotActivation, BotVersion, VersionState
 from cw_hub.store.objects import ObjectStore
 
@@ -61,7 +60,7 @@ def locked(session: Session, bot: int) -> Bot:
     return session.scalars(select(Bot).where(Bot.id == bot).with_for_update(key_share=True)).one()
 
 
-def add(session: Session, clock: Clock, bot: Bot, upload: Upload, state: VersionState) -> int:
+def add(session: Session, bot: Bot, upload: Upload, state: VersionState) -> int:
     """Add a version of a bot whose row is locked; return its number.
 
     Each call gets a unique number, even with concurrent callers. Raises CapacityError if the bot
@@ -85,7 +84,7 @@ def add(session: Session, clock: Clock, bot: Bot, upload: Upload, state: Version
             note=upload.note,
             state=state,
             log=upload.files,
-            created_at=clock(),
+            created_at=session.now(),
         )
     )
     return number
@@ -106,11 +105,11 @@ def find(session: Session, bot: int, number: int) -> BotVersion | None:
     ).one_or_none()
 
 
-def activate(session: Session, clock: Clock, bot: Bot, number: int) -> None:
+def activate(session: Session, bot: Bot, number: int) -> None:
     """Activate a version of a bot whose row is locked, from the next match on."""
     bot.kind, bot.endpoint = "program", ""
     bot.settings = {**bot.settings, VERSION: number}
-    session.add(BotActivation(bot_id=bot.id, number=number, at=clock()))
+    session.add(BotActivation(bot_id=bot.id, number=number, at=session.now()))
 
 
 def unchecked(session: Session, bot: int) -> BotVersion | None:
@@ -120,9 +119,7 @@ def unchecked(session: Session, bot: int) -> BotVersion | None:
     return session.scalars(first).one_or_none()
 
 
-def note_check(
-    session: Session, clock: Clock, bot: Bot, number: int, steps: Sequence[Step]
-) -> bool:
+def note_check(session: Session, bot: Bot, number: int, steps: Sequence[Step]) -> bool:
     """Record a version's check, once; return whether it concerns what plays now.
 
     A version that has passed becomes active from the next match on, unless another one was chosen
@@ -136,7 +133,7 @@ def note_check(
     if version.state == "building":
         version.state = "ready" if passes(steps) else "failed"
         if version.state == "ready" and not chosen_since(session, version):
-            activate(session, clock, bot, number)
+            activate(session, bot, number)
     return version_played(bot) in (None, number)
 
 

@@ -186,14 +186,14 @@ class HubDesk:
         new = New(self.draft, kind, {**about, "language": language}, digest_of(files), source)
         hub = resources()
         with hub.database.writing() as writing:
-            number = workshop_tasks.begin(writing, hub.clock, new)
+            number = workshop_tasks.begin(writing, new)
         hub.queue.send(DO, queue=WORKSHOP)
         return number
 
     def _end(self, kind: Kind) -> None:
         hub = resources()
         with hub.database.writing() as writing:
-            workshop_tasks.stop(writing, hub.clock, self.draft, kind, STOPPED)
+            workshop_tasks.stop(writing, self.draft, kind, STOPPED)
 
     def _report(self, kind: Kind) -> Json:
         with one_reading() as reading:
@@ -238,10 +238,9 @@ def waiting(session: Reading, kind: Kind, task: Task) -> str:
     running = workshop_tasks.own_running(session, task.user_id)
     if running is not None:
         return f"It waits for the end of your {NAMES[running]}."
-    clock = resources().clock
-    if not programs.offered(session, clock):
+    if not programs.offered(session):
         return NO_MACHINE
-    load = shares.load_of(session, clock, [task.user_id])
+    load = shares.load_of(session, [task.user_id])
     refused = refusal(shares.test_of(task.user_id), load)
     place = ordinal(workshop_tasks.ahead_of(session, kind, task) + 1)
     if load.places == 1 and refused:

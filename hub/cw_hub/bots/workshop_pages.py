@@ -198,7 +198,7 @@ def save(game: str, name: str) -> ResponseReturnValue:
         sent: Saved = body(Saved)
         file = drafts.text_file(name, sent.text)
         with hub.database.writing() as writing:
-            drafts.save(writing, hub.clock, own_draft(game), file, sent.base)
+            drafts.save(writing, own_draft(game), file, sent.base)
     except ChangedMeanwhile as changed:
         now = None if changed.now is None else file_document(changed.now)
         return reply({"error": str(changed), "now": now}, 409)
@@ -268,7 +268,7 @@ def bot_of_player() -> BotView | None:
     """Return the player's bot in the game that allows one bot each, turned into a program."""
     hub, user = resources(), player()
     with hub.database.writing() as writing:
-        own_program(writing, hub.clock, hub.sealer, user.user_id, user.username)
+        own_program(writing, hub.sealer, user.user_id, user.username)
     return own_bot(OF_ITS_OWN, user.username)
 
 
@@ -322,7 +322,7 @@ def open_version(game: str) -> ResponseReturnValue:
     try:
         files = packages.files_of(version_pages.data_of(author, version))
         with hub.database.writing() as writing:
-            is_filled = drafts.fill(writing, hub.clock, own_draft(game), files)
+            is_filled = drafts.fill(writing, own_draft(game), files)
     except UsageError as error:
         notice(str(error), "bad")
         return go(bots_pages.address(bot))
@@ -369,7 +369,7 @@ def language_page(game: str, error: str = "") -> str:
 def running(game: str) -> dict[str, str]:
     """Return the kit languages of a game that live workers run, with their versions."""
     with one_reading() as reading:
-        versions = programs.offered(reading, resources().clock)
+        versions = programs.offered(reading)
     return {name: versions[name] for name in languages_of(game) if name in versions}
 
 
@@ -384,7 +384,7 @@ def set_language(game: str) -> ResponseReturnValue:
     base = request.form.get("base", "")
     try:
         with hub.database.writing() as writing:
-            drafts.begin_again(writing, hub.clock, own_draft(game), language, base)
+            drafts.begin_again(writing, own_draft(game), language, base)
     except ChangedMeanwhile:
         return language_page(game, CHANGED), 409
     except UsageError as error:

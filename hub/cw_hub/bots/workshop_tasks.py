@@ -16,19 +16,18 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from cachetools import LRUCache
 from sqlalchemy import ColumnElement, and_, delete, func, or_, select, update
-from sqlalchemy.orm import Session
 
 from cw.errors import ArenaError, UsageError
 from cw.games.rules import Json
 from cw_hub.bots import programs, shares
 from cw_hub.bots.addresses import PROGRAM, ClaimedSeat, isolation_of
 from cw_hub.bots.drafts import Draft
-from cw_hub.context import Clock
 from cw_hub.operation.queue import WORKSHOP
 from cw_hub.operation.resources import Resources
 from cw_hub.players.messages import DRAFT, MATCH, Built, Done, FromPlayer, Piece, Program
 from cw_hub.players.messages import Draft as MessagesDraft
 from cw_hub.players.messages import News as MessagesNews
+from cw_hub.store.database import Session
 from cw_hub.store.models import ProgramCheck, TaskKind, TaskState, User, WorkshopPiece, WorkshopTask
 from cw_hub.store.objects import file_at
 
@@ -110,7 +109,7 @@ class News(NamedTuple):
     """New pieces since the last report."""
 
 
-def begin(session: Session, clock: Clock, new: New) -> int:
+def begin(session: Session, new: New) -> int:
     """Queue a task, replacing the previous one of its kind; return its id.
 
     The previous task's worker finds it deleted and stops. Of concurrent callers, the later one's
@@ -119,7 +118,7 @@ def begin(session: Session, clock: Clock, new: New) -> int:
     draft = new.draft
     session.scalars(select(User.id).where(User.id == draft.user).with_for_update()).one()
     session.execute(delete(WorkshopTask).where(is_of(draft, new.kind)))
-    now = clock()
+    now = session.now()
     row = WorkshopTask(
         user_id=draft.user,
         game=draft.game,
@@ -165,9 +164,7 @@ def own_running(session: Session, user: int) -> TaskKind | None:
     return session.scalar(running)
 
 
-def claim_task(
-    session: Session, clock: Clock, worker: str, experiments: Collection[str] = ()
-) -> Claim | None:
+def claim_task(session: Session, worker: str, experiments: Collection[str] = ()) -> Claim | None:
     """Claim the next task; return None if none can start now.
 
     Concurrent callers get different tasks. A task that exceeds its share of the slots waits.
@@ -181,9 +178,9 @@ def claim_task(
         row = session.scalar(first)
         if row is None or row.source is None:
             return None
-        refused = shares.claim(session, clock, shares.test_of(row.user_id), experiments)
+        refused = shares.claim(session, shares.test_of(row.user_id), experiments)
         if refused is None:
-            row.state, row.worker, row.beat_at = "running", worker, clock()
+            row.state, row.worker, row.beat_at = "running", worker, session.now()
             draft = Draft(row.user_id, row.game)
             return Claim(row.id, draft, row.kind, row.request, row.source, worker, row.report)
         waits = table.state == "queued"
@@ -196,9 +193,9 @@ def claim_task(
     return None
 
 
-def beat(session: Session, clock: Clock, claim: Claim, news: News) -> bool:
+def beat(session: Session, claim: Claim, news: News) -> bool:
     """Record a report on a task; return False, recording nothing, if the task must stop."""
-    return tell(session, claim, news, beat_at=clock())
+    return tell(session, claim, news, beat_at=session.now())
 
 
 def is_task_claimed(session: Session, claim: Claim) -> bool:
@@ -207,27 +204,27 @@ def is_task_claimed(session: Session, claim: Claim) -> bool:
     return session.scalar(its) is not None
 
 
-def keeps_others_waiting(session: Session, clock: Clock, experiments: Collection[str] = ()) -> bool:
+def keeps_others_waiting(session: Session, experiments: Collection[str] = ()) -> bool:
     """Return whether a series must give way: to another test, or to a match if slots are scarce.
 
     A test that has only just started to wait may still find another slot.
     """
-    late = WorkshopTask.created_at <= clock() - PATIENCE
+    late = WorkshopTask.created_at <= session.now() - PATIENCE
     tasks = select(WorkshopTask.id).where(WorkshopTask.state == "queued", ~IS_SERIES, late)
     checks = select(ProgramCheck.bot_id).where(ProgramCheck.worker.is_(None))
     others = (session.scalar(waiting.limit(1)) is not None for waiting in (tasks, checks))
-    return any(others) or shares.keeps_matches_waiting(session, clock, experiments)
+    return any(others) or shares.keeps_matches_waiting(session, experiments)
 
 
-def give_way(session: Session, clock: Clock, claim: Claim) -> None:
+def give_way(session: Session, claim: Claim) -> None:
     """Requeue a series; it resumes later where it stopped."""
     its = and_(WorkshopTask.id == claim.id, is_running(claim.worker))
-    session.execute(update(WorkshopTask).where(its).values(state="queued", sent_at=clock()))
+    session.execute(update(WorkshopTask).where(its).values(state="queued", sent_at=session.now()))
 
 
-def finish(session: Session, clock: Clock, claim: Claim, news: News, cause: str = "") -> bool:
+def finish(session: Session, claim: Claim, news: News, cause: str = "") -> bool:
     """End a finished or failed task, with the cause of a failure; return False as `beat` does."""
-    ending = {"state": "done", "cause": cause[:200], "source": None, "ended_at": clock()}
+    ending = {"state": "done", "cause": cause[:200], "source": None, "ended_at": session.now()}
     return tell(session, claim, news, **ending)
 
 
@@ -251,32 +248,30 @@ def is_running(worker: str) -> ColumnElement[bool]:
     return and_(WorkshopTask.state == "running", WorkshopTask.worker == worker)
 
 
-def stop(session: Session, clock: Clock, draft: Draft, kind: TaskKind, cause: str) -> None:
+def stop(session: Session, draft: Draft, kind: TaskKind, cause: str) -> None:
     """End a waiting or running task; its worker stops as soon as it notices."""
-    end(session, clock, and_(is_of(draft, kind), WorkshopTask.state.in_(OPEN)), "stopped", cause)
+    end(session, and_(is_of(draft, kind), WorkshopTask.state.in_(OPEN)), "stopped", cause)
 
 
-def lose_all_of(session: Session, clock: Clock, worker: str) -> None:
+def lose_all_of(session: Session, worker: str) -> None:
     """Release the tasks of a stopping worker."""
-    end(session, clock, is_running(worker), "lost", LEFT)
+    end(session, is_running(worker), "lost", LEFT)
 
 
-def lose_all(session: Session, clock: Clock) -> None:
+def lose_all(session: Session) -> None:
     """Release all running tasks: no other process can be running them."""
-    end(session, clock, WorkshopTask.state == "running", "lost", LEFT)
+    end(session, WorkshopTask.state == "running", "lost", LEFT)
 
 
-def sweep(session: Session, clock: Clock) -> None:
+def sweep(session: Session) -> None:
     """Release the tasks of workers that no longer report. Idempotent."""
-    silent = WorkshopTask.beat_at < clock() - LOST_AFTER
-    end(session, clock, and_(WorkshopTask.state == "running", silent), "lost", GONE)
+    silent = WorkshopTask.beat_at < session.now() - LOST_AFTER
+    end(session, and_(WorkshopTask.state == "running", silent), "lost", GONE)
 
 
-def end(
-    session: Session, clock: Clock, which: ColumnElement[bool], state: TaskState, cause: str
-) -> None:
+def end(session: Session, which: ColumnElement[bool], state: TaskState, cause: str) -> None:
     """End unfinished tasks."""
-    ending = {"state": state, "cause": cause, "source": None, "ended_at": clock()}
+    ending = {"state": state, "cause": cause, "source": None, "ended_at": session.now()}
     session.execute(update(WorkshopTask).where(which).values(**ending))
 
 
@@ -288,12 +283,12 @@ def forget_old(resources: Resources) -> int:
     return count
 
 
-def take_due(session: Session, clock: Clock, silence: timedelta = SENT_AGAIN) -> int:
+def take_due(session: Session, silence: timedelta = SENT_AGAIN) -> int:
     """Return how many waiting tasks may have lost their messages, and mark these as sent again.
 
     With concurrent callers, each task is counted once.
     """
-    now = clock()
+    now = session.now()
     late = or_(WorkshopTask.sent_at.is_(None), WorkshopTask.sent_at <= now - silence)
     due = update(WorkshopTask).where(WorkshopTask.state == "queued", late).values(sent_at=now)
     count: int = session.execute(due).rowcount  # type: ignore[attr-defined]
@@ -312,10 +307,10 @@ def any_waits(session: Session) -> bool:
     return session.scalar(waiting.limit(1)) is not None
 
 
-def take_refused(session: Session, clock: Clock) -> None:
+def take_refused(session: Session) -> None:
     """Mark refused tasks as waiting for a slot again. Idempotent."""
     refused = (WorkshopTask.state == "queued", WorkshopTask.sent_at.is_(None))
-    session.execute(update(WorkshopTask).where(*refused).values(sent_at=clock()))
+    session.execute(update(WorkshopTask).where(*refused).values(sent_at=session.now()))
 
 
 def pieces_of(session: Session, task: int, kind: str) -> list[bytes]:
@@ -384,7 +379,7 @@ logger = logging.getLogger(__name__)
 def do_next(resources: Resources, *, worker: str, experiments: Collection[str] = ()) -> bool:
     """Carry out the next task; return whether one could start."""
     with resources.database.writing() as session:
-        claim = claim_task(session, resources.clock, worker, experiments)
+        claim = claim_task(session, worker, experiments)
     if claim is None:
         return False
     do(resources, claim, experiments)
@@ -397,14 +392,14 @@ def send_next(resources: Resources) -> None:
         if not any_waits(session):
             return
     with resources.database.writing() as session:
-        take_refused(session, resources.clock)
+        take_refused(session)
     resources.queue.send(DO, queue=WORKSHOP)
 
 
 def send_lost(resources: Resources) -> None:
     """Resend unclaimed tasks whose messages may be lost; concurrent calls send each once."""
     with resources.database.writing() as session:
-        count = take_due(session, resources.clock)
+        count = take_due(session)
     for _ in range(count):
         resources.queue.send(DO, queue=WORKSHOP)
 
@@ -424,7 +419,7 @@ def do(resources: Resources, claim: Claim, experiments: Collection[str]) -> None
 def give_up(resources: Resources, claim: Claim, cause: str) -> None:
     """End a task that cannot be carried out."""
     with resources.database.writing() as session:
-        finish(session, resources.clock, claim, news_of(None), cause)
+        finish(session, claim, news_of(None), cause)
 
 
 def follow(
@@ -439,7 +434,7 @@ def follow(
             PROGRAMS.keep(claim.request["language"], digest_of(claim), message.data)
         elif isinstance(message, Done):
             with resources.database.writing() as session:
-                finish(session, resources.clock, claim, news_of(message.news), message.cause)
+                finish(session, claim, news_of(message.news), message.cause)
         elif not goes_on(resources, claim, message, experiments):
             return
 
@@ -450,7 +445,7 @@ def goes_on(
     """Record a report on a task; return whether the task continues."""
     if isinstance(message, MessagesNews):
         with resources.database.writing() as session:
-            is_claimed = beat(session, resources.clock, claim, news_of(message))
+            is_claimed = beat(session, claim, news_of(message))
     else:
         with resources.database.reading() as session:
             is_claimed = is_task_claimed(session, claim)
@@ -466,10 +461,10 @@ def news_of(news: MessagesNews | None) -> News:
 def has_given_way(resources: Resources, claim: Claim, experiments: Collection[str]) -> bool:
     """Requeue a series if it keeps other work waiting; return whether it was requeued."""
     with resources.database.reading() as session:
-        if not keeps_others_waiting(session, resources.clock, experiments):
+        if not keeps_others_waiting(session, experiments):
             return False
     with resources.database.writing() as session:
-        give_way(session, resources.clock, claim)
+        give_way(session, claim)
     return True
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import click
-from sqlalchemy.orm import Session
 
 from cw.cli.groups import HelpfulGroup
 from cw.errors import UsageError, choices
@@ -28,10 +27,10 @@ from cw_hub.competitions.service import (
     field_text,
     read_dates,
 )
-from cw_hub.context import Clock, utc_now
 from cw_hub.operation.settings import HubSettings
 from cw_hub.pages.forms import is_slug
 from cw_hub.site.formats import FORMATS
+from cw_hub.store.database import Session
 from cw_hub.store.models import CompetitionState
 
 NO_SLUG: Final = "SLUG must be 1 to 32 lower-case letters, digits and hyphens, not {!r}"
@@ -157,8 +156,8 @@ class Plan:
 
     def create(self, session: Session) -> CompetitionFacts:
         """Create the competition as the web form does; raise UsageError if it is invalid."""
-        facts = self.format.create(session, utc_now, self.format, self.new, OPERATOR)
-        self.format.schedule(session, utc_now, facts, self.dates, OPERATOR)
+        facts = self.format.create(session, self.format, self.new, OPERATOR)
+        self.format.schedule(session, facts, self.dates, OPERATOR)
         return facts
 
     def tournament(
@@ -278,8 +277,8 @@ def describe(
         raise UsageError("give --title, --description or both")
     words = None if description is None else read_text(description)
 
-    def act(session: Session, clock: Clock, of: CompetitionFacts) -> None:
-        competitions_service.describe(session, clock, of.id, title=title, description=words)
+    def act(session: Session, of: CompetitionFacts) -> None:
+        competitions_service.describe(session, of.id, title=title, description=words)
 
     act_on_competition(settings, name, act)
     tell({"competition": name}, f"updated {name}", as_json=as_json)
@@ -306,7 +305,7 @@ def dates_command(
     A draft begins once it is announced: cw hub competition announce NAME
     """
 
-    def act(session: Session, clock: Clock, of: CompetitionFacts) -> Dates:
+    def act(session: Session, of: CompetitionFacts) -> Dates:
         before, own_zone = dates_of(session, of.id), zone or of.zone
         start, end = (
             field_text(at, own_zone) if text is None else "" if text == NONE else text
@@ -314,7 +313,7 @@ def dates_command(
         )
         if starts is not None or ends is not None or zone is not None:
             dates = read_dates(start, end, own_zone)
-            format_of(of).schedule(session, clock, of, dates, OPERATOR)
+            format_of(of).schedule(session, of, dates, OPERATOR)
         return dates_of(session, of.id)
 
     dates = act_on_competition(settings, name, act)
@@ -329,8 +328,8 @@ def change_state(
 ) -> None:
     """Set the state of a competition."""
 
-    def act(session: Session, clock: Clock, of: CompetitionFacts) -> None:
-        format_of(of).steer(session, clock, of, state, OPERATOR)
+    def act(session: Session, of: CompetitionFacts) -> None:
+        format_of(of).steer(session, of, state, OPERATOR)
 
     act_on_competition(settings, name, act)
     tell({"competition": name, "state": state}, f"{name} is {state}", as_json=as_json)
@@ -382,8 +381,8 @@ def set_command(
     """
     changes = dict(read_value(text) for text in values)
 
-    def act(session: Session, clock: Clock, of: CompetitionFacts) -> None:
-        format_of(of).change(session, clock, of, changes, OPERATOR)
+    def act(session: Session, of: CompetitionFacts) -> None:
+        format_of(of).change(session, of, changes, OPERATOR)
 
     act_on_competition(settings, name, act)
     words = ", ".join(f"{key} is {json.dumps(value)}" for key, value in changes.items())

@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 import click
-from sqlalchemy.orm import Session
 
 from cw.errors import UsageError
 from cw_hub.cli.options import as_json, with_settings
 from cw_hub.cli.site import act_on_competition, tell
 from cw_hub.competitions.daily import service as daily_service
 from cw_hub.competitions.service import CompetitionFacts
-from cw_hub.context import Clock
 from cw_hub.operation.settings import HubSettings
+from cw_hub.store.database import Session
 
 MOST_TIMES: Final = 5
 """Maximum number of due times printed."""
@@ -32,11 +31,10 @@ def daily_only(of: CompetitionFacts) -> None:
 def next_command(settings: HubSettings, name: str, *, as_json: bool) -> None:
     """Print the next due times of a daily competition."""
 
-    def act(session: Session, clock: Clock, of: CompetitionFacts) -> list[str]:
+    def act(session: Session, of: CompetitionFacts) -> list[str]:
         daily_only(of)
         return [
-            f"{due:%Y-%m-%d %H:%M} UTC"
-            for due in daily_service.upcoming(session, clock, of, MOST_TIMES)
+            f"{due:%Y-%m-%d %H:%M} UTC" for due in daily_service.upcoming(session, of, MOST_TIMES)
         ]
 
     dues = act_on_competition(settings, name, act)
@@ -54,9 +52,9 @@ def next_command(settings: HubSettings, name: str, *, as_json: bool) -> None:
 def run(settings: HubSettings, name: str, *, as_json: bool) -> None:
     """Start a game of a daily competition now; the site plays it."""
 
-    def act(session: Session, clock: Clock, of: CompetitionFacts) -> str:
+    def act(session: Session, of: CompetitionFacts) -> str:
         daily_only(of)
-        return daily_service.begin(session, clock, of.id)
+        return daily_service.begin(session, of.id)
 
     game = act_on_competition(settings, name, act)
     tell({"competition": name, "match": game}, f"queued {game}", as_json=as_json)
@@ -69,9 +67,9 @@ def run(settings: HubSettings, name: str, *, as_json: bool) -> None:
 def skip(settings: HubSettings, name: str, *, as_json: bool) -> None:
     """Cancel the next due time of a daily competition."""
 
-    def act(session: Session, clock: Clock, of: CompetitionFacts) -> str:
+    def act(session: Session, of: CompetitionFacts) -> str:
         daily_only(of)
-        return f"{daily_service.skip(session, clock, of.id):%Y-%m-%d %H:%M} UTC"
+        return f"{daily_service.skip(session, of.id):%Y-%m-%d %H:%M} UTC"
 
     due = act_on_competition(settings, name, act)
     tell({"competition": name, "skipped": due}, f"cancelled the game at {due}", as_json=as_json)

@@ -79,8 +79,7 @@ def rebuild(settings: HubSettings, slug: str | None) -> None:
         for one in chosen(rated_service.rated_competitions(session), slug):
             number = rated_service.rebuild(session, one.id)
             about = {"matches": number}
-            clock = resources.clock
-            audit.note(session, clock, "operator", "rebuild", f"rated/{one.slug}", detail=about)
+            audit.note(session, "operator", "rebuild", f"rated/{one.slug}", detail=about)
             click.echo(f"{one.slug}: {number} matches")
 
 

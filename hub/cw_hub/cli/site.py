@@ -11,7 +11,6 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, get_args
 
 import click
 from email_validator import EmailNotValidError, validate_email
-from sqlalchemy.orm import Session
 
 from cw.errors import UsageError, visible
 from cw_hub.accounts import administration, audit, tickets
@@ -25,13 +24,12 @@ from cw_hub.cli.options import as_json, with_settings
 from cw_hub.competitions import service as competitions_service
 from cw_hub.competitions.format import competing
 from cw_hub.competitions.service import CompetitionFacts
-from cw_hub.context import Clock, utc_now
 from cw_hub.matches import results
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import opened as resources_opened
 from cw_hub.operation.settings import HubSettings
 from cw_hub.site.formats import FORMATS
-from cw_hub.store.database import Database
+from cw_hub.store.database import Database, Session
 from cw_hub.store.migrations import prepare
 from cw_hub.store.models import Role
 
@@ -88,7 +86,7 @@ def suspend(settings: HubSettings, bot_id: str, reason: str) -> None:
         resources_opened(settings, CeleryQueue(settings)) as resources,
         resources.database.writing() as session,
     ):
-        bots_service.suspend(session, resources.clock, bot_id, reason, ADMINISTRATION_OPERATOR)
+        bots_service.suspend(session, bot_id, reason, ADMINISTRATION_OPERATOR)
     click.echo(f"suspended {bot_id}")
 
 
@@ -101,7 +99,7 @@ def restore(settings: HubSettings, bot_id: str) -> None:
         resources_opened(settings, CeleryQueue(settings)) as resources,
         resources.database.writing() as session,
     ):
-        bots_service.restore(session, resources.clock, bot_id, ADMINISTRATION_OPERATOR)
+        bots_service.restore(session, bot_id, ADMINISTRATION_OPERATOR)
     click.echo(f"restored {bot_id}: it will be checked")
 
 
@@ -124,7 +122,7 @@ def requeue(settings: HubSettings, match_id: str) -> None:
     ):
         if not results.requeue_failed(session, match_id):
             raise UsageError(f"{match_id} is not a failed match")
-        audit.note(session, resources.clock, OPERATOR, "requeue", f"match:{match_id}")
+        audit.note(session, OPERATOR, "requeue", f"match:{match_id}")
     click.echo(f"queued {match_id}")
 
 
@@ -140,9 +138,9 @@ def void(settings: HubSettings, match_id: str, reason: str) -> None:
         resources_opened(settings, CeleryQueue(settings)) as resources,
         resources.database.writing() as session,
     ):
-        if not results.void(session, resources.clock, match_id, reason):
+        if not results.void(session, match_id, reason):
             raise UsageError(f"{match_id} is not a waiting match")
-        audit.note(session, resources.clock, OPERATOR, "void", f"match:{match_id}")
+        audit.note(session, OPERATOR, "void", f"match:{match_id}")
     click.echo(f"cancelled {match_id}")
 
 
@@ -170,7 +168,7 @@ def opened(settings: HubSettings) -> Iterator[Database]:
 def do(settings: HubSettings, act: Callable[..., Any]) -> Any:
     """Run a function in a separate transaction; return its result."""
     with opened(settings) as database, database.writing() as session:
-        return act(session, utc_now)
+        return act(session)
 
 
 def tell(document: dict[str, Any], words: str, *, as_json: bool) -> None:
@@ -416,7 +414,7 @@ def find(settings: HubSettings, username: str) -> int:
 def of_user(settings: HubSettings, user_id: int) -> list[Token]:
     """Return a user's access tokens."""
     with opened(settings) as database, database.reading() as session:
-        return tickets.of_user(session, utc_now, user_id)
+        return tickets.of_user(session, user_id)
 
 
 P = ParamSpec("P")
@@ -426,10 +424,10 @@ T = TypeVar("T")
 def act_on_competition(
     settings: HubSettings,
     name: str,
-    act: Callable[Concatenate[Session, Clock, CompetitionFacts, P], T],
+    act: Callable[Concatenate[Session, CompetitionFacts, P], T],
     *args: P.args,
     **kwargs: P.kwargs,
 ) -> T:
     """Run a function on a competition in a separate transaction; return its result."""
     with opened(settings) as database, database.writing() as session:
-        return act(session, utc_now, competitions_service.named(session, name), *args, **kwargs)
+        return act(session, competitions_service.named(session, name), *args, **kwargs)

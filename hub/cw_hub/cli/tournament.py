@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, Concatenate, Final, ParamSpec, TypeVar, get_args
 
 import click
-from sqlalchemy.orm import Session
 
 from cw.documents import read_toml
 from cw.errors import UsageError, short
@@ -41,8 +40,9 @@ from cw_hub.competitions.tournament.groups import NewGroup, add_group
 from cw_hub.competitions.tournament.settings import FORMAT
 from cw_hub.competitions.tournament.team_bots import WHERE_SECRET
 from cw_hub.competitions.tournament.teams import Card, NewTeam, add_teams, printed
-from cw_hub.context import Clock, utc_now
+from cw_hub.context import utc_now
 from cw_hub.operation.settings import HubSettings
+from cw_hub.store.database import Session
 from cw_hub.store.models import GroupKind
 from cw_hub.store.objects import ObjectStore
 
@@ -56,15 +56,15 @@ NEW_FILE: Final = click.Path(dir_okay=False, path_type=Path)
 def act(
     settings: HubSettings,
     slug: str,
-    verb: Callable[Concatenate[Session, Clock, int, P], T],
+    verb: Callable[Concatenate[Session, int, P], T],
     *args: P.args,
     **kwargs: P.kwargs,
 ) -> T:
     """Run a function on a tournament in a separate transaction, and advance the tournament."""
     with opened(settings) as database, database.writing() as session:
         competition = find(session, slug)
-        result = verb(session, utc_now, competition.id, *args, **kwargs)
-        progress.advance(session, utc_now, competition.id)
+        result = verb(session, competition.id, *args, **kwargs)
+        progress.advance(session, competition.id)
         return result
 
 
@@ -125,7 +125,7 @@ def cards(
         refuse_existing(file)
     with opened(settings) as database, database.writing() as session:
         competition = find(session, slug)
-        issued = tournament_teams.issue(session, utc_now, competition.id, ids)
+        issued = tournament_teams.issue(session, competition.id, ids)
         if file is not None:
             write_cards(settings, file, competition.slug, competition.title, issued)
     words = "\n".join(f"{card.slug}  {printed(card.token)}" for card in issued)
@@ -210,14 +210,14 @@ def make(settings: HubSettings, options: NewTournament, *, as_json: bool) -> Non
     if options.cards is not None:
         refuse_existing(options.cards)
     with opened(settings) as database, database.writing() as session:
-        new = create(session, utc_now, config)
+        new = create(session, config)
         if options.dates != Dates():
             facts = competitions_service.named(session, f"{FORMAT}/{new.slug}")
-            schedule(session, utc_now, facts, options.dates, OPERATOR)
-        token = printed(tournament_teams.issue_to_host(session, utc_now, new.id))
+            schedule(session, facts, options.dates, OPERATOR)
+        token = printed(tournament_teams.issue_to_host(session, new.id))
         cards: list[Card] = []
         if new.teams and (options.cards is not None or as_json):
-            cards = tournament_teams.issue(session, utc_now, new.id, new.teams)
+            cards = tournament_teams.issue(session, new.id, new.teams)
         if options.cards is not None:
             write_cards(settings, options.cards, new.slug, new.title, cards)
     name, address = f"{FORMAT}/{new.slug}", address_of(settings, new.slug)
@@ -361,7 +361,7 @@ def export(
     with opened(settings) as database, database.reading() as session:
         competition = find(session, slug)
         data = BytesIO()
-        tournament_export.write_zip(session, utc_now, competition.id, data)
+        tournament_export.write_zip(session, competition.id, data)
         if replays:
             tournament_export.add_replays(
                 session, ObjectStore(settings.store), competition.id, data
@@ -383,7 +383,7 @@ def status(settings: HubSettings, slug: str, *, as_json: bool) -> None:
     with opened(settings) as database, database.reading() as session:
         competition = find(session, slug)
         groups = host_overview.groups_overview(session, competition.id)
-        phases = [progress.phase_of(session, utc_now, group.id) for group in groups]
+        phases = [progress.phase_of(session, group.id) for group in groups]
         failed = [
             match.match_id
             for match in host_overview.matches_overview(session, competition.id)
@@ -461,12 +461,10 @@ def rounds(
         )
 
 
-def void_open_round(
-    session: Session, clock: Clock, competition: int, sandbox: str, reason: str
-) -> None:
+def void_open_round(session: Session, competition: int, sandbox: str, reason: str) -> None:
     """Cancel the open round of a sandbox."""
     number = host_rounds.open_round(session, competition, sandbox)
-    host_rounds.void_round(session, clock, competition, number, reason)
+    host_rounds.void_round(session, competition, number, reason)
 
 
 @click.command("carry-over")

@@ -14,7 +14,6 @@ from functools import partial
 from typing import Any, Final, TypeAlias
 
 from markupsafe import Markup
-from sqlalchemy.orm import Session
 
 from cw.errors import UsageError
 from cw_hub.accounts.actor import actor
@@ -25,7 +24,6 @@ from cw_hub.bots.service import BotView, Competing
 from cw_hub.competitions import service as competitions_service
 from cw_hub.competitions.forms import SettingField, show_all
 from cw_hub.competitions.service import CompetitionFacts, Dates
-from cw_hub.context import Clock
 from cw_hub.matches.challenge_pages import CHALLENGE
 from cw_hub.matches.challenges import PRACTICE
 from cw_hub.matches.comparisons import COMPARISON
@@ -33,6 +31,7 @@ from cw_hub.matches.match_types import NOTHING, Kind, Kinds
 from cw_hub.operation.maintenance import Chore
 from cw_hub.operation.queue import Job
 from cw_hub.pages.layout import Application, Family
+from cw_hub.store.database import Session
 from cw_hub.store.models import Bot, CompetitionState
 
 
@@ -68,7 +67,7 @@ def latest(session: Session, sources: Sequence[News]) -> list[NewsItem]:
     return sorted(items, key=lambda item: item.at, reverse=True)[:MOST_NEWS]
 
 
-Planning: TypeAlias = Callable[[Session, Clock], object]
+Planning: TypeAlias = Callable[[Session], object]
 """Creates the rows of due matches, in one transaction of a tick.
 
 Idempotent, also if called late or concurrently.
@@ -76,16 +75,16 @@ Idempotent, also if called late or concurrently.
 
 Settings: TypeAlias = Mapping[str, Any]
 
-Changing: TypeAlias = Callable[[Session, Clock, CompetitionFacts, Settings, str], object]
+Changing: TypeAlias = Callable[[Session, CompetitionFacts, Settings, str], object]
 """Checks and saves a competition's settings for an actor; raises UsageError if invalid."""
 
-Steering: TypeAlias = Callable[[Session, Clock, CompetitionFacts, CompetitionState, str], object]
+Steering: TypeAlias = Callable[[Session, CompetitionFacts, CompetitionState, str], object]
 """Sets a competition's state for an actor; raises UsageError if that is impossible."""
 
-Scheduling: TypeAlias = Callable[[Session, Clock, CompetitionFacts, Dates, str], object]
+Scheduling: TypeAlias = Callable[[Session, CompetitionFacts, Dates, str], object]
 """Sets when a competition starts and ends automatically, for an actor."""
 
-Creating: TypeAlias = Callable[[Session, Clock, "Format", "NewCompetition", str], CompetitionFacts]
+Creating: TypeAlias = Callable[[Session, "Format", "NewCompetition", str], CompetitionFacts]
 """Creates a competition from a form; raises UsageError if it is invalid."""
 
 Showing: TypeAlias = Callable[[Session, "Format", CompetitionFacts], dict[str, str]]
@@ -100,7 +99,7 @@ Entering: TypeAlias = Callable[[Session, int], object]
 HostingOf: TypeAlias = Callable[[Session, Bot], BotHosting | None]
 """Returns how to run a bot's program, or None for a bot outside this format."""
 
-Beginning: TypeAlias = Callable[[Session, Clock, Settings], object]
+Beginning: TypeAlias = Callable[[Session, Settings], object]
 """Creates what this format needs on a new site, from settings. Idempotent."""
 
 
@@ -126,7 +125,7 @@ class HomeCard:
     """Returns the URL of its page; None: use the page of its game."""
     leaders: Callable[[Session, int], Sequence[Place]] = lambda _session, _id: ()
     """Returns its leaders, by the competition's id."""
-    next_at: Callable[[Session, Clock, CompetitionFacts], datetime | None] | None = None
+    next_at: Callable[[Session, CompetitionFacts], datetime | None] | None = None
     """Returns when its next match is due, if no match is planned yet."""
     ended_at: Callable[[Session, int], datetime | None] | None = None
     """Returns when it ended, by the competition's id; its winners stay visible for a while."""
@@ -174,9 +173,7 @@ class BotCard:
     """Returns the ratings of a user's bots, by row id."""
 
 
-def change(
-    _session: Session, _clock: Clock, facts: CompetitionFacts, values: Settings, _actor: str
-) -> None:
+def change(_session: Session, facts: CompetitionFacts, values: Settings, _actor: str) -> None:
     """Reject all settings: the format has none."""
     raise UsageError(f"{facts.format}/{facts.slug} has no settings, not even {', '.join(values)}")
 
@@ -194,12 +191,11 @@ class NewCompetition:
 
 
 def create(
-    session: Session, clock: Clock, format_: Format, wanted: NewCompetition, actor: str
+    session: Session, format_: Format, wanted: NewCompetition, actor: str
 ) -> CompetitionFacts:
     """Create a draft competition with its settings; raise UsageError if they are invalid."""
     facts = competitions_service.new(
         session,
-        clock,
         format_.name,
         wanted.game,
         slug=wanted.slug,
@@ -208,7 +204,7 @@ def create(
         actor=actor,
     )
     if wanted.settings:
-        format_.change(session, clock, facts, wanted.settings, actor)
+        format_.change(session, facts, wanted.settings, actor)
     return facts
 
 
@@ -219,13 +215,12 @@ def texts(_session: Session, format_: Format, facts: CompetitionFacts) -> dict[s
 
 def steer(
     session: Session,
-    clock: Clock,
     facts: CompetitionFacts,
     state: CompetitionState,
     actor: str,
 ) -> None:
     """Set a competition's state."""
-    competitions_service.set_state(session, clock, facts.id, state, actor)
+    competitions_service.set_state(session, facts.id, state, actor)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

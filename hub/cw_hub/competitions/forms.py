@@ -88,6 +88,6 @@ def change_picture_of(facts: CompetitionFacts, owner: str, actor: str) -> None:
     hub, is_removed = resources(), "remove" in request.form
     picture = None if is_removed else uploads.keep_upload(owner, "wide")
     with hub.database.writing() as session:
-        competitions_service.set_picture(session, hub.clock, facts.id, picture, actor=actor)
+        competitions_service.set_picture(session, facts.id, picture, actor=actor)
     note_done()
     notice(REMOVED if is_removed else CHANGED)

@@ -8,12 +8,11 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from sqlalchemy import func, select
-from sqlalchemy.orm import Session
 
 from cw_hub.competitions.format import Format, HomeCard, Place
 from cw_hub.competitions.service import CompetitionFacts, dates_of, facts_of
-from cw_hub.context import Clock
 from cw_hub.pages.layout import address_of
+from cw_hub.store.database import Session
 from cw_hub.store.models import Competition, Match
 
 OPEN_STATES: Final = ("planned", "running", "paused")
@@ -51,9 +50,7 @@ class Top:
         return self.home.address(self.competition)
 
 
-def tops(
-    session: Session, clock: Clock, formats: Sequence[Format], game: str | None = None
-) -> list[Top]:
+def tops(session: Session, formats: Sequence[Format], game: str | None = None) -> list[Top]:
     """Return each format's latest open competitions (of one game), in order of creation."""
     homes = {format_.name: format_.home for format_ in formats}
     newest_first = func.row_number().over(
@@ -72,7 +69,7 @@ def tops(
         .order_by(Competition.id)
     )
     facts = [facts_of(row) for row in session.scalars(query)]
-    return [top_of(session, clock, fact, homes[fact.format]) for fact in facts]
+    return [top_of(session, fact, homes[fact.format]) for fact in facts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +82,7 @@ class Ended:
     places: tuple[Place, ...]
 
 
-def ended(session: Session, clock: Clock, formats: Sequence[Format]) -> list[Ended]:
+def ended(session: Session, formats: Sequence[Format]) -> list[Ended]:
     """Return recently finished competitions that have winners, latest first."""
     homes = {format_.name: format_.home for format_ in formats}
     latest = (
@@ -96,7 +93,7 @@ def ended(session: Session, clock: Clock, formats: Sequence[Format]) -> list[End
     )
     facts = [facts_of(row) for row in session.scalars(latest)]
     over = [ended_of(session, fact, homes[fact.format]) for fact in facts]
-    since = clock() - ENDED_FOR
+    since = session.now() - ENDED_FOR
     return [one for one in over if one is not None and one.at > since and one.places]
 
 
@@ -109,7 +106,7 @@ def ended_of(session: Session, competition: CompetitionFacts, home: HomeCard) ->
     return Ended(competition, home.address(competition), at, places)
 
 
-def top_of(session: Session, clock: Clock, competition: CompetitionFacts, home: HomeCard) -> Top:
+def top_of(session: Session, competition: CompetitionFacts, home: HomeCard) -> Top:
     """Return the home page data of a competition."""
     playing = session.scalars(
         select(Match.match_id)
@@ -121,14 +118,12 @@ def top_of(session: Session, clock: Clock, competition: CompetitionFacts, home: 
         home,
         len(playing),
         playing[0] if playing else None,
-        next_of(session, clock, competition, home),
+        next_of(session, competition, home),
         tuple(home.leaders(session, competition.id)),
     )
 
 
-def next_of(
-    session: Session, clock: Clock, competition: CompetitionFacts, home: HomeCard
-) -> datetime | None:
+def next_of(session: Session, competition: CompetitionFacts, home: HomeCard) -> datetime | None:
     """Return when the next match of a competition is planned or due, or None if unknown.
 
     For a planned competition, this is its start.
@@ -142,7 +137,7 @@ def next_of(
     )
     if waiting is not None or home.next_at is None:
         return waiting
-    return home.next_at(session, clock, competition)
+    return home.next_at(session, competition)
 
 
 PERIODS: Final[Mapping[str, tuple[str, timedelta | None]]] = {

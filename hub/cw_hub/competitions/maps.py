@@ -10,7 +10,6 @@ from hashlib import sha256
 from typing import Any, Final
 
 from sqlalchemy import select, update
-from sqlalchemy.orm import Session
 
 from cw.games.registry import (
     GAMES,
@@ -24,7 +23,7 @@ from cw.games.registry import (
 from cw_hub.competitions import service as competitions_service
 from cw_hub.operation.doctor import Finding
 from cw_hub.operation.settings import HubSettings
-from cw_hub.store.database import Database, insert_missing
+from cw_hub.store.database import Database, Session, insert_missing
 from cw_hub.store.models import Map
 
 MOST_PLAYERS: Final = 8

@@ -16,14 +16,13 @@ from markdown_it.token import Token
 from markupsafe import Markup
 from sqlalchemy import Row, bindparam, delete, select, update
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.orm import Session
 
 from cw.errors import UsageError, short
 from cw.web.documents import MARKDOWN, begin_headings_at, link_to, rendered
 from cw_hub.accounts import audit
-from cw_hub.context import Clock
 from cw_hub.matches import planning
 from cw_hub.pages.forms import UNKNOWN_ZONE, clean_name, moment_in, zone_named
+from cw_hub.store.database import Session
 from cw_hub.store.models import Competition, CompetitionState, Event, Match
 
 LONGEST: Final = 4000
@@ -192,11 +191,11 @@ def put(session: Session, competition: int, dates: Dates) -> None:
     session.flush()
 
 
-def settle(session: Session, clock: Clock, competition: int, state: CompetitionState) -> None:
+def settle(session: Session, competition: int, state: CompetitionState) -> None:
     """Mark pending dates as applied when a competition has reached their state in another way."""
     of_it = (Event.competition_id == competition, *IS_PLANNED)
     settled = Event.kind.in_(OCCURRED.get(state, ()))
-    session.execute(update(Event).where(*of_it, settled).values(applied_at=clock()))
+    session.execute(update(Event).where(*of_it, settled).values(applied_at=session.now()))
 
 
 def problem_of(session: Session, competition: int) -> str:
@@ -360,7 +359,6 @@ def find(session: Session, kind: str, slug: str) -> CompetitionFacts | None:
 
 def new(  # noqa: PLR0913 - as many things as there are to be said
     session: Session,
-    clock: Clock,
     kind: str,
     game: str,
     *,
@@ -384,7 +382,7 @@ def new(  # noqa: PLR0913 - as many things as there are to be said
         settings=dict(settings or {}),
         seed=planning.draw_seed(game) if seed is None else seed,
         description=checked(description),
-        created_at=clock(),
+        created_at=session.now(),
     )
     try:
         with session.begin_nested():
@@ -393,7 +391,7 @@ def new(  # noqa: PLR0913 - as many things as there are to be said
     except IntegrityError:
         raise CompetitionTaken(f"there is a competition {kind}/{row.slug} already") from None
     name = f"competition:{kind}/{row.slug}"
-    audit.note(session, clock, actor, "new", name, competition_id=row.id)
+    audit.note(session, actor, "new", name, competition_id=row.id)
     return facts_of(row)
 
 
@@ -405,7 +403,6 @@ def lock(session: Session, competition: int) -> Competition:
 
 def set_state(
     session: Session,
-    clock: Clock,
     competition: int,
     state: CompetitionState,
     actor: str = OPERATOR,
@@ -419,28 +416,28 @@ def set_state(
     if row.state == state:
         return
     if state == "planned":
-        check_plan(session, clock, row)
-    settle(session, clock, competition, state)
+        check_plan(session, row)
+    settle(session, competition, state)
     row.state = state
     row.revision += 1
     if state == "running":
-        row.settings = {**row.settings, SINCE: clock().isoformat()}
+        row.settings = {**row.settings, SINCE: session.now().isoformat()}
     name = f"competition:{row.format}/{row.slug}"
-    audit.note(session, clock, actor, state, name, competition_id=row.id)
+    audit.note(session, actor, state, name, competition_id=row.id)
 
 
-def check_plan(session: Session, clock: Clock, row: Competition) -> None:
+def check_plan(session: Session, row: Competition) -> None:
     """Raise UsageError unless a competition is a draft with an automatic start."""
     dates = dates_of(session, row.id)
     if row.state != "draft":
         raise UsageError(f"{row.format}/{row.slug} has begun already")
     if dates.starts is None:
         raise UsageError(f"{row.format}/{row.slug} has no start: set one first")
-    dates.check(clock())
+    dates.check(session.now())
 
 
 def set_dates(
-    session: Session, clock: Clock, facts: CompetitionFacts, dates: Dates, actor: str = OPERATOR
+    session: Session, facts: CompetitionFacts, dates: Dates, actor: str = OPERATOR
 ) -> None:
     """Set when a competition starts and ends automatically, and the time zone of the input.
 
@@ -448,7 +445,7 @@ def set_dates(
     dates in the past or in the wrong order, and for the start of a competition that has already
     started.
     """
-    dates.check(clock())
+    dates.check(session.now())
     row = lock(session, facts.id)
     if dates.starts is not None and row.state not in ("draft", "planned"):
         raise UsageError(f"{row.format}/{row.slug} has begun already")
@@ -457,20 +454,18 @@ def set_dates(
     if row.state == "planned" and dates.starts is None:
         row.state = "draft"
     row.revision += 1
-    note_dates(session, clock, row, dates, actor)
+    note_dates(session, row, dates, actor)
 
 
-def note_dates(session: Session, clock: Clock, row: Competition, dates: Dates, actor: str) -> None:
+def note_dates(session: Session, row: Competition, dates: Dates, actor: str) -> None:
     """Record dates in the audit log."""
     name = f"competition:{row.format}/{row.slug}"
     moments = {"starts": dates.starts, "ends": dates.ends}
     detail = {what: at and at.isoformat() for what, at in moments.items()} | {"zone": row.zone}
-    audit.note(session, clock, actor, "set dates", name, detail=detail, competition_id=row.id)
+    audit.note(session, actor, "set dates", name, detail=detail, competition_id=row.id)
 
 
-def set_paused(
-    session: Session, clock: Clock, competition: int, actor: str, *, paused: bool
-) -> bool:
+def set_paused(session: Session, competition: int, actor: str, *, paused: bool) -> bool:
     """Pause or resume a competition; return False if it is in another state.
 
     Of concurrent callers, exactly one succeeds; a repeated call returns False.
@@ -478,13 +473,12 @@ def set_paused(
     before: CompetitionState = "running" if paused else "paused"
     if lock(session, competition).state != before:
         return False
-    set_state(session, clock, competition, "paused" if paused else "running", actor)
+    set_state(session, competition, "paused" if paused else "running", actor)
     return True
 
 
 def set_values(
     session: Session,
-    clock: Clock,
     competition: int,
     values: Mapping[str, Any],
     actor: str = OPERATOR,
@@ -494,12 +488,11 @@ def set_values(
     row.settings = {**row.settings, **values}
     row.revision += 1
     name = f"competition:{row.format}/{row.slug}"
-    audit.note(session, clock, actor, "set", name, detail=values, competition_id=row.id)
+    audit.note(session, actor, "set", name, detail=values, competition_id=row.id)
 
 
-def describe(  # noqa: PLR0913
+def describe(
     session: Session,
-    clock: Clock,
     competition: int,
     *,
     title: str | None = None,
@@ -518,12 +511,11 @@ def describe(  # noqa: PLR0913
     row.revision += 1
     name = f"competition:{row.format}/{row.slug}"
     detail = {"title": row.title, "characters": len(row.description)}
-    audit.note(session, clock, actor, "describe", name, detail=detail, competition_id=row.id)
+    audit.note(session, actor, "describe", name, detail=detail, competition_id=row.id)
 
 
 def set_picture(
     session: Session,
-    clock: Clock,
     competition: int,
     picture: str | None,
     *,
@@ -535,4 +527,4 @@ def set_picture(
     row.revision += 1
     name = f"competition:{row.format}/{row.slug}"
     verb = "set picture" if picture else "remove picture"
-    audit.note(session, clock, actor, verb, name, competition_id=row.id)
+    audit.note(session, actor, verb, name, competition_id=row.id)

@@ -10,10 +10,10 @@ from threading import Lock, Thread
 from typing import Final, TypeAlias
 
 from sqlalchemy import Select, and_, select
-from sqlalchemy.orm import Session
 
 from cw.web.replay_pictures import PAINTER
 from cw_hub.matches.match_types import Kinds
+from cw_hub.store.database import Session
 from cw_hub.store.models import Battle, Match, MatchParticipant
 from cw_hub.store.objects import StoreAway
 

@@ -104,7 +104,7 @@ def begin_between(own: BotView, bot: BotView, matches: int) -> str:
         raise UsageError(NO_LENGTH)
     hub, user_id = resources(), player().user_id
     with challenges.counting(hub, user_id, matches), hub.database.writing() as writing:
-        return challenges.begin(writing, hub.clock, own.id, bot.id, matches)
+        return challenges.begin(writing, own.id, bot.id, matches)
 
 
 def read_challenge(challenge: str) -> ChallengeView:
@@ -171,7 +171,7 @@ def stop(challenge: str) -> ResponseReturnValue:
     hub = resources()
     own_challenge(challenge)
     with hub.database.writing() as writing:
-        challenges.stop(writing, hub.clock, challenge)
+        challenges.stop(writing, challenge)
     return go(url_for("challenges.page", challenge=challenge))
 
 

@@ -13,19 +13,18 @@ from typing import Any, Final
 
 from limits import RateLimitItem, RateLimitItemPerHour
 from sqlalchemy import ColumnElement, and_, func, or_, select, update
-from sqlalchemy.orm import Session
 
 from cw.errors import QuotaError, UsageError
 from cw_hub.accounts import limits
 from cw_hub.bots import service as bots_service
 from cw_hub.bots.service import name_key
-from cw_hub.context import Clock
 from cw_hub.matches import planning, results
 from cw_hub.matches.lookup import views_of
 from cw_hub.matches.match_types import Kind, Kinds, MatchView
 from cw_hub.matches.planning import LOST_AFTER, Message, Plan, Seat, is_due
 from cw_hub.matches.results import OPEN
 from cw_hub.operation.resources import Resources
+from cw_hub.store.database import Session
 from cw_hub.store.models import Bot, Match, MatchParticipant, Rating
 
 NAME: Final = "challenge"
@@ -77,7 +76,7 @@ OWN_INACTIVE: Final = "{name} is {status} now: only active bots can challenge ot
 STOPPED: Final = "its challenger wished"
 
 
-def begin(session: Session, clock: Clock, own: int, opponent: int, matches: int) -> str:
+def begin(session: Session, own: int, opponent: int, matches: int) -> str:
     """Plan the matches of a bot's challenge to another one (see LENGTHS); return its id.
 
     Repeated and concurrent calls raise Busy until the first challenge is over. Raises UsageError if
@@ -94,7 +93,7 @@ def begin(session: Session, clock: Clock, own: int, opponent: int, matches: int)
         turned = seats if number % 2 == 0 else seats[::-1]
         key = key_of(challenge, number)
         wanted = Plan(NAME, key, challenger.game, tuple(turned), seed=seed)
-        planning.plan(session, clock, wanted)
+        planning.plan(session, wanted)
     return challenge
 
 
@@ -121,11 +120,11 @@ def is_challenging(session: Session, bot: int) -> bool:
     return any(challenger_slot(key) == slot for key, slot in session.execute(going_on))
 
 
-def stop(session: Session, clock: Clock, challenge: str) -> None:
+def stop(session: Session, challenge: str) -> None:
     """Cancel the waiting matches of a challenge. Idempotent."""
     its = select(Match.match_id).where(Match.kind == NAME, Match.key.in_(keys_of(challenge)))
     for match_id in session.scalars(its.where(Match.state.in_(OPEN))).all():
-        results.void(session, clock, match_id, STOPPED)
+        results.void(session, match_id, STOPPED)
 
 
 SCOPE: Final = "challenge"
@@ -343,7 +342,7 @@ PRACTICE: Final = Kind(
 )
 
 
-def practise(session: Session, clock: Clock, bot: int, strategy: str) -> tuple[int, str]:
+def practise(session: Session, bot: int, strategy: str) -> tuple[int, str]:
     """Plan a match of a bot against a built-in strategy; return its row id and public id.
 
     Repeated and concurrent calls raise Playing until the match is over. Raises WrongStatus if the
@@ -356,7 +355,7 @@ def practise(session: Session, clock: Clock, bot: int, strategy: str) -> tuple[i
     opponent = strategy if name_key(strategy) != row.name_key else f"{strategy}-builtin"
     seats = (Seat(row.name, bot_id=bot), Seat(opponent, spec=f"builtin:{strategy}"))
     key = f"{row.bot_id} {secrets.token_hex(8)}"
-    match = planning.plan(session, clock, Plan(PRACTICE.name, key, row.game, seats))
+    match = planning.plan(session, Plan(PRACTICE.name, key, row.game, seats))
     free = and_(Rating.bot_id == bot, Rating.playing_id.is_(None))
     session.execute(update(Rating).where(free).values(playing_id=match))
     return match, session.scalars(select(Match.match_id).where(Match.id == match)).one()
@@ -422,16 +421,16 @@ class Waiting:
     bots: Sequence[int]
 
 
-def to_send(session: Session, clock: Clock, lost_after: timedelta = LOST_AFTER) -> list[Message]:
+def to_send(session: Session, lost_after: timedelta = LOST_AFTER) -> list[Message]:
     """Return the messages of challenges whose turn it is, and reserve their bots.
 
     Send them after the commit. A second, concurrent caller waits, then finds the bots reserved and
     the matches sent.
     """
-    call_off_gone(session, clock)
-    waiting = first_waiting(session, clock, lost_after)
+    call_off_gone(session)
+    waiting = first_waiting(session, lost_after)
     bots = {bot for match in waiting for bot in match.bots}
-    holding = holders(session, clock, bots)
+    holding = holders(session, bots)
     turns = []
     for match in waiting:
         if all(holding[bot] <= {match.id} for bot in match.bots):
@@ -441,11 +440,11 @@ def to_send(session: Session, clock: Clock, lost_after: timedelta = LOST_AFTER) 
     return [
         Message(match.id, NAME, match.request_id)
         for match in turns
-        if hold(session, clock, match, lost_after)
+        if hold(session, match, lost_after)
     ]
 
 
-def call_off_gone(session: Session, clock: Clock) -> None:
+def call_off_gone(session: Session) -> None:
     """Cancel waiting matches with a bot that no longer plays."""
     lost = (
         select(Match.match_id)
@@ -459,15 +458,15 @@ def call_off_gone(session: Session, clock: Clock) -> None:
         .distinct()
     )
     for match_id in session.scalars(lost).all():
-        results.void(session, clock, match_id, GONE)
+        results.void(session, match_id, GONE)
 
 
-def first_waiting(session: Session, clock: Clock, lost_after: timedelta) -> list[Waiting]:
+def first_waiting(session: Session, lost_after: timedelta) -> list[Waiting]:
     """Return the next due match of each challenge, the longest waiting first.
 
     Their bots are locked until the end of the transaction.
     """
-    due = and_(IS_FIRST, is_due(clock(), lost_after))
+    due = and_(IS_FIRST, is_due(session.now(), lost_after))
     rows = session.execute(
         select(Match.id, Match.request_id).where(due).order_by(Match.id).limit(MOST)
     ).all()
@@ -543,7 +542,7 @@ def has_played(session: Session, bot: int, match: int, since: datetime) -> bool:
     return len(session.scalars(played.limit(PATIENCE)).all()) == PATIENCE
 
 
-def holders(session: Session, clock: Clock, bots: Collection[int]) -> defaultdict[int, set[int]]:
+def holders(session: Session, bots: Collection[int]) -> defaultdict[int, set[int]]:
     """Return, by bot, the matches that occupy it, or after which it is resting."""
     holding: defaultdict[int, set[int]] = defaultdict(set)
     seat = MatchParticipant
@@ -563,7 +562,7 @@ def holders(session: Session, clock: Clock, bots: Collection[int]) -> defaultdic
     for query in (rated, played):
         for bot, match in session.execute(query):
             holding[bot].add(match)
-    now = clock()
+    now = session.now()
     over = (
         select(seat.bot_id, Match.id, Match.started_at, Match.finished_at)
         .join(Match, Match.id == seat.match_id)
@@ -583,10 +582,10 @@ def holders(session: Session, clock: Clock, bots: Collection[int]) -> defaultdic
     return holding
 
 
-def hold(session: Session, clock: Clock, match: Waiting, lost_after: timedelta) -> bool:
+def hold(session: Session, match: Waiting, lost_after: timedelta) -> bool:
     """Mark a match as sent and reserve its bots; return False if it was sent already."""
-    due = and_(Match.id == match.id, is_due(clock(), lost_after))
-    change = update(Match).where(due).values(sent_at=clock()).returning(Match.id)
+    due = and_(Match.id == match.id, is_due(session.now(), lost_after))
+    change = update(Match).where(due).values(sent_at=session.now()).returning(Match.id)
     if session.scalar(change) is None:
         return False
     free = and_(Rating.bot_id.in_(match.bots), Rating.playing_id.is_(None))

@@ -66,7 +66,7 @@ def begin_comparison(name: str) -> ResponseReturnValue:
     new = whole_number(request.form.get("new", ""), least=1) or 0
     try:
         with hub.database.writing() as writing:
-            number = matches_comparisons.begin(writing, hub.clock, bot, new, opponent_sent())
+            number = matches_comparisons.begin(writing, bot, new, opponent_sent())
     except (UsageError, Busy) as error:
         notice(str(error), "bad")
         return go(address(bot))
@@ -125,5 +125,5 @@ def stop_comparison(name: str, number: int) -> ResponseReturnValue:
     bot, hub = find(name), resources()
     find_comparison(bot, number)
     with hub.database.writing() as writing:
-        matches_comparisons.stop(writing, hub.clock, number, BY_OWNER)
+        matches_comparisons.stop(writing, number, BY_OWNER)
     return go(url(bot, "comparison", number=number))

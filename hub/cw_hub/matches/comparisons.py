@@ -10,7 +10,6 @@ from typing import Final
 
 from sqlalchemy import Select, func, select, update
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.orm import Session
 
 from cw.errors import UsageError
 from cw.games.registry import load_play_options, load_strategies
@@ -20,13 +19,13 @@ from cw_hub.bots import programs, shares, versions
 from cw_hub.bots import service as bots_service
 from cw_hub.bots.addresses import PROGRAM, ClaimedSeat
 from cw_hub.bots.service import BotView, name_key
-from cw_hub.context import Clock
 from cw_hub.matches import planning, results
 from cw_hub.matches.lookup import views_of
 from cw_hub.matches.match_types import Guests, Kind, Kinds, MatchView
 from cw_hub.matches.planning import Plan, Seat
 from cw_hub.matches.results import OPEN, Claim
 from cw_hub.operation.resources import Resources
+from cw_hub.store.database import Session
 from cw_hub.store.models import (
     Battle,
     Bot,
@@ -121,7 +120,7 @@ class Opponent:
     strategy: str = ""
 
 
-def begin(session: Session, clock: Clock, bot: BotView, new: int, against: Opponent) -> int:
+def begin(session: Session, bot: BotView, new: int, against: Opponent) -> int:
     """Start comparing a version of a bot with another one, or with a strategy; return its id.
 
     Repeated and concurrent calls raise Busy. Raises NotReady if a version cannot play, WrongStatus
@@ -138,7 +137,7 @@ def begin(session: Session, clock: Clock, bot: BotView, new: int, against: Oppon
         new=new,
         old=against.version,
         strategy=against.strategy,
-        created_at=clock(),
+        created_at=session.now(),
     )
     try:
         with session.begin_nested():
@@ -159,27 +158,26 @@ def check_opponent(session: Session, bot: BotView, new: int, against: Opponent) 
         raise UsageError(THE_SAME)
 
 
-def stop(session: Session, clock: Clock, number: int, reason: str) -> None:
+def stop(session: Session, number: int, reason: str) -> None:
     """Stop a comparison; no effect if it is over."""
     going_on = select(Comparison).where(Comparison.id == number, Comparison.state == "running")
     comparison = session.scalars(going_on.with_for_update()).one_or_none()
     if comparison is not None:
-        end(session, clock, comparison, "stopped", reason)
+        end(session, comparison, "stopped", reason)
 
 
 def end(
     session: Session,
-    clock: Clock,
     comparison: Comparison,
     state: ComparisonState,
     reason: str = "",
 ) -> None:
     """End a comparison whose row is locked, and cancel its waiting matches."""
-    comparison.state, comparison.reason, comparison.ended_at = state, reason, clock()
+    comparison.state, comparison.reason, comparison.ended_at = state, reason, session.now()
     its = Match.key.startswith(f"{comparison.id} ")
     waiting = select(Match.match_id).where(Match.kind == NAME, its, Match.state.in_(OPEN))
     for match_id in session.scalars(waiting).all():
-        results.void(session, clock, match_id, STOPPED)
+        results.void(session, match_id, STOPPED)
 
 
 MOST_PAIRS: Final = 200
@@ -194,7 +192,7 @@ GONE: Final = "the bot is suspended or retired"
 UNPLAYED: Final = "a match could not be played"
 
 
-def sweep(session: Session, clock: Clock) -> None:
+def sweep(session: Session) -> None:
     """Count finished pairs, end decided comparisons, and plan more pairs for idle slots.
 
     Idempotent, also for concurrent callers: each pair is planned once and counted once.
@@ -204,14 +202,14 @@ def sweep(session: Session, clock: Clock) -> None:
     rows = session.execute(locked.order_by(Comparison.id)).all()
     for comparison, bot in rows:
         if bot.status in ("SUSPENDED", "RETIRED"):
-            end(session, clock, comparison, "stopped", GONE)
+            end(session, comparison, "stopped", GONE)
         else:
-            advance(session, clock, comparison)
+            advance(session, comparison)
     going_on = [(one, bot) for one, bot in rows if one.state == "running"]
-    fill(session, clock, going_on)
+    fill(session, going_on)
 
 
-def advance(session: Session, clock: Clock, comparison: Comparison) -> None:
+def advance(session: Session, comparison: Comparison) -> None:
     """Count finished pairs in order, until they decide the comparison."""
     matches = unfinished(session, comparison)
     for number in range(comparison.pairs, comparison.planned):
@@ -219,14 +217,14 @@ def advance(session: Session, clock: Clock, comparison: Comparison) -> None:
         if match is None or match.state in results.OPEN:
             return
         if match.state != "done":
-            end(session, clock, comparison, "stopped", UNPLAYED)
+            end(session, comparison, "stopped", UNPLAYED)
             return
         count(comparison, list(scores_of(session, match)))
         if comparison.decision is not None:
-            end(session, clock, comparison, "decided")
+            end(session, comparison, "decided")
             return
     if comparison.pairs >= MOST_PAIRS:
-        end(session, clock, comparison, "undecided")
+        end(session, comparison, "undecided")
 
 
 def unfinished(session: Session, comparison: Comparison) -> Mapping[str, Match]:
@@ -262,21 +260,21 @@ def scores_so_far(comparison: Comparison) -> PairScores:
     return PairScores(comparison.pairs, comparison.total, comparison.squares)
 
 
-def fill(session: Session, clock: Clock, going_on: Sequence[tuple[Comparison, Bot]]) -> None:
+def fill(session: Session, going_on: Sequence[tuple[Comparison, Bot]]) -> None:
     """Plan pairs of the comparisons in turn, enough for the idle slots until the next tick."""
-    room = idle(session, clock) * AHEAD - waiting(session)
+    room = idle(session) * AHEAD - waiting(session)
     wanted = (one for one in islice(cycle(going_on), MOST_PAIRS * len(going_on)))
     for comparison, bot in wanted:
         if room <= 0:
             return
         if comparison.planned < MOST_PAIRS:
-            plan_pair(session, clock, comparison, bot)
+            plan_pair(session, comparison, bot)
             room -= 1
 
 
-def idle(session: Session, clock: Clock) -> int:
+def idle(session: Session) -> int:
     """Return the number of slots with nothing else to play, assuming at least 1 slot."""
-    slots = max(1, shares.count(session, clock))
+    slots = max(1, shares.count(session))
     others = select(func.count()).where(Match.state.in_(results.OPEN), Match.kind != NAME)
     return max(0, slots - session.scalars(others).one())
 
@@ -287,7 +285,7 @@ def waiting(session: Session) -> int:
     return session.scalars(ours).one()
 
 
-def plan_pair(session: Session, clock: Clock, comparison: Comparison, bot: Bot) -> None:
+def plan_pair(session: Session, comparison: Comparison, bot: Bot) -> None:
     """Plan the next pair of a comparison."""
     new, old = names(comparison, bot)
     seats = (
@@ -296,7 +294,7 @@ def plan_pair(session: Session, clock: Clock, comparison: Comparison, bot: Bot) 
     )
     options = load_play_options(bot.game).measured
     key = key_of(comparison.id, comparison.planned)
-    planning.plan(session, clock, Plan(NAME, key, bot.game, seats, options))
+    planning.plan(session, Plan(NAME, key, bot.game, seats, options))
     comparison.planned += 1
 
 

@@ -13,7 +13,6 @@ from itertools import chain
 from typing import Any, Final, TypeVar
 
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.orm import Session
 
 from cw import __version__
 from cw.arena.bots import SECRET_SETTINGS, BotSpec
@@ -38,7 +37,7 @@ from cw_hub.operation.settings import HubSettings
 from cw_hub.players.messages import Built, Live, Match, Played, Program, Secrets, Turn
 from cw_hub.players.players import Defect, Play, PlayerGone, PlayersAway
 from cw_hub.players.playing import Outcome, is_shown
-from cw_hub.store.database import is_away
+from cw_hub.store.database import Session, is_away
 from cw_hub.store.objects import StoreAway
 
 NO_BOT: Final = "no bot yet"
@@ -387,8 +386,7 @@ class Attempt:
         """Record progress and take rotated secrets; return whether the match is still ours."""
         lease = timedelta(seconds=self.resources.settings.lease)
         with self.resources.database.writing() as session:
-            clock = self.resources.clock
-            if not results.progress(session, clock, self.claim, self.turn, lease):
+            if not results.progress(session, self.claim, self.turn, lease):
                 return False
             rotated = results.rotated(session, self.claim)
         # With each renewal, so that a rotated secret is used within 15 s (see RENEWED).
@@ -405,8 +403,7 @@ class Attempt:
         while True:
             try:
                 with self.resources.database.writing() as session:
-                    clock = self.resources.clock
-                    finish = self.kinds.finish(session, clock, self.claim, battles)
+                    finish = self.kinds.finish(session, self.claim, battles)
             except DBAPIError as error:
                 if not is_away(error) or time.monotonic() > deadline:
                     raise Away("the database is away") from error
@@ -422,7 +419,7 @@ class Attempt:
         try:
             with self.resources.database.writing() as session:
                 if is_trouble:
-                    results.trouble(session, self.resources.clock, self.claim, reason)
+                    results.trouble(session, self.claim, reason)
                 else:
                     results.interrupt(session, self.claim, reason)
         except DBAPIError:
@@ -436,7 +433,7 @@ class Attempt:
         """
         try:
             with self.resources.database.writing() as session:
-                results.refuse(session, self.resources.clock, self.claim, reason)
+                results.refuse(session, self.claim, reason)
         except DBAPIError:
             logger.exception("%s cannot be ended", self.claim.match_id)
 
@@ -522,7 +519,7 @@ class Worker:
             planning.put_back(session, match)
             return None
         lease = timedelta(seconds=resources.settings.lease)
-        return self.kinds.claim(session, resources.clock, match, self.name, lease)
+        return self.kinds.claim(session, match, self.name, lease)
 
     def must_wait(self, session: Session, resources: Resources, match: int) -> bool:
         """Return whether a match exceeds a share of the program slots."""
@@ -531,16 +528,14 @@ class Worker:
         if use is None:
             return False
         is_experiment = use.kind == "test"
-        refused = shares.claim(
-            session, resources.clock, use, experiments, is_experiment=is_experiment
-        )
+        refused = shares.claim(session, use, experiments, is_experiment=is_experiment)
         return refused is not None
 
     def leave(self, resources: Resources) -> None:
         """Release the matches of a stopping process."""
         with resources.database.writing() as session:
             results.interrupt_all_of(session, self.name, "its worker was stopped")
-            workshop_tasks.lose_all_of(session, resources.clock, self.name)
+            workshop_tasks.lose_all_of(session, self.name)
             shares.leave(session, self.name)
             maintenance.forget_worker(session, self.name)
 

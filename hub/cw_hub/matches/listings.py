@@ -12,7 +12,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Generic, TypeVar, TypeVarTuple
 
 from sqlalchemy import ColumnElement, Select, and_, not_, select
-from sqlalchemy.orm import Session
 
 from cw.games.registry import games_with_hidden_information
 from cw_hub.accounts import service as accounts_service
@@ -23,6 +22,7 @@ from cw_hub.matches.lookup import views_of, with_ratings
 from cw_hub.matches.match_types import Kinds, MatchView
 from cw_hub.matches.results import OPEN
 from cw_hub.pages.request import first_of_month
+from cw_hub.store.database import Session
 from cw_hub.store.models import Bot, Match, MatchParticipant, User
 
 T = TypeVar("T")

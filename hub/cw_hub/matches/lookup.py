@@ -9,7 +9,6 @@ from itertools import groupby
 from typing import Any, Final
 
 from sqlalchemy import Row, and_, bindparam, or_, select
-from sqlalchemy.orm import Session
 
 from cw.games.registry import games_with_hidden_information
 from cw.league.glicko2 import Rating
@@ -17,6 +16,7 @@ from cw_hub.matches.match_types import Kinds, KindTraits, MatchView, SeatView
 from cw_hub.matches.results import OPEN
 from cw_hub.pages.forms import natural_order
 from cw_hub.players.playing import is_shown
+from cw_hub.store.database import Session
 from cw_hub.store.models import (
     Battle,
     Bot,

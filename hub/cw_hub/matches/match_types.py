@@ -9,17 +9,16 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from markupsafe import Markup
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 
 from cw.arena.bots import BotSpec
 from cw.league.glicko2 import Rating
 from cw.matches.spec import NO_SECRETS, Secrets
-from cw_hub.context import Clock
 from cw_hub.matches import results
 from cw_hub.matches.planning import Sending
 from cw_hub.matches.results import BattleResult, Claim, Finish, wire_id
 from cw_hub.operation.resources import Resources
 from cw_hub.players.messages import Program
+from cw_hub.store.database import Session
 from cw_hub.store.models import Competition, MatchState
 
 Titling: TypeAlias = Callable[[datetime], str]
@@ -239,7 +238,7 @@ Holding: TypeAlias = Callable[[Session, Claim], object]
 All callers lock in the same order, which prevents deadlocks.
 """
 
-Finishing: TypeAlias = Callable[[Session, Clock, Claim, Sequence[BattleResult]], object]
+Finishing: TypeAlias = Callable[[Session, Claim, Sequence[BattleResult]], object]
 """Processes the results of a match in the transaction that writes them, hence exactly once."""
 
 Wording: TypeAlias = Callable[[MatchView], str | None]
@@ -345,14 +344,12 @@ class Kinds:
         at_once = self.names(lambda kind: not kind.waits_for_ticks)
         return {name: send for name, send in self.sendings.items() if name in at_once}
 
-    def claim(
-        self, session: Session, clock: Clock, match: int, worker: str, lease: timedelta
-    ) -> Claim | None:
+    def claim(self, session: Session, match: int, worker: str, lease: timedelta) -> Claim | None:
         """Claim a queued match for a worker, with its format's data; see `results.claim`.
 
         A practice match within a competition is played as that competition plays.
         """
-        claim = results.claim(session, clock, match, worker, lease, tuple(self.sendings))
+        claim = results.claim(session, match, worker, lease, tuple(self.sendings))
         if claim is None:
             return None
         kind = self.of(claim.kind)
@@ -361,9 +358,7 @@ class Kinds:
             kind = self.of(session.scalars(query).one())
         return claim if kind.claim is None else kind.claim(session, claim)
 
-    def finish(
-        self, session: Session, clock: Clock, claim: Claim, battles: Sequence[BattleResult]
-    ) -> Finish:
+    def finish(self, session: Session, claim: Claim, battles: Sequence[BattleResult]) -> Finish:
         """Write the result of an attempt, and pass it to its format.
 
         Repeated or late calls have the same effect as for `results.finish`.
@@ -371,7 +366,7 @@ class Kinds:
         kind = self.of(claim.kind)
         if kind.hold is not None:
             kind.hold(session, claim)
-        finish = results.finish(session, clock, claim, battles)
+        finish = results.finish(session, claim, battles)
         if finish == "done" and kind.finish is not None:
-            kind.finish(session, clock, claim, battles)
+            kind.finish(session, claim, battles)
         return finish

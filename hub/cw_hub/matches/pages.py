@@ -152,7 +152,7 @@ def share_of(match: MatchView) -> Used | None:
         return None
     with one_reading() as reading:
         experiments = shown_kinds().experiments
-        return why_match_waits(reading, resources().clock, match.match_id, experiments)
+        return why_match_waits(reading, match.match_id, experiments)
 
 
 @routes.get("/match/<match_id>")

@@ -10,15 +10,14 @@ from typing import Any, Final, TypeAlias
 
 from sqlalchemy import ColumnElement, Select, and_, or_, select, true, update
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.orm import Session
 
 from cw.games.registry import game_entries, game_entry
 from cw_hub import context
 from cw_hub.bots.addresses import PROGRAM
-from cw_hub.context import Clock
 from cw_hub.operation import logs
 from cw_hub.operation.queue import PROGRAMS
 from cw_hub.operation.resources import Resources
+from cw_hub.store.database import Session
 from cw_hub.store.models import Bot, Competition, Match, MatchParticipant
 
 EXACT: Final = 53
@@ -55,7 +54,7 @@ class Plan:
     """When it is due; None for now."""
 
 
-def plan(session: Session, clock: Clock, wanted: Plan) -> int:
+def plan(session: Session, wanted: Plan) -> int:
     """Create the row of a match in state `queued`; return its id.
 
     Idempotent, also for concurrent callers: kind and key are unique, so all of them get the id of
@@ -73,7 +72,7 @@ def plan(session: Session, clock: Clock, wanted: Plan) -> int:
         seed=draw_seed(wanted.game) if wanted.seed is None else wanted.seed,
         map_id=wanted.map_id,
         level=wanted.level,
-        at=wanted.at or clock(),
+        at=wanted.at or session.now(),
     )
     try:
         # A savepoint, so that a duplicate key does not undo the caller's earlier changes.
@@ -121,13 +120,12 @@ class Message:
     """The id of the request or tick that planned it."""
 
 
-Sending: TypeAlias = Callable[[Session, Clock, timedelta], list[Message]]
+Sending: TypeAlias = Callable[[Session, timedelta], list[Message]]
 """Like `to_send`, in the kind's own order."""
 
 
 def to_send(
     session: Session,
-    clock: Clock,
     lost_after: timedelta = LOST_AFTER,
     apart: Collection[str] = (),
     most: int = MOST_SENT,
@@ -139,7 +137,7 @@ def to_send(
     only once. Excludes the kinds in `apart`, and competitions of these formats, which have their
     own order.
     """
-    now = clock()
+    now = session.now()
     due = and_(is_due(now, lost_after), is_none_of(apart))
     first = select(Match.id).where(due).order_by(Match.id).limit(most)
     change = update(Match).where(Match.id.in_(first), due).values(sent_at=now)
@@ -215,7 +213,7 @@ def send_due(resources: Resources, own: Mapping[str, Sending]) -> None:
     `own` maps kinds to their own sending orders.
     """
     with resources.database.writing() as session:
-        due = to_send(session, resources.clock, lost_after(resources), tuple(own))
+        due = to_send(session, lost_after(resources), tuple(own))
     if send(resources, due):
         send_own(resources, own)
 
@@ -227,7 +225,7 @@ def send_refused(resources: Resources, apart: Collection[str]) -> None:
         if session.scalar(select(Match.id).where(refused).limit(1)) is None:
             return
     with resources.database.writing() as session:
-        due = to_send(session, resources.clock, lost_after(resources), apart, MOST_TRIED)
+        due = to_send(session, lost_after(resources), apart, MOST_TRIED)
     send(resources, due)
 
 
@@ -254,7 +252,7 @@ def send_own(resources: Resources, own: Mapping[str, Sending]) -> None:
     """Send the messages of matches whose kinds have their own order."""
     for sending in own.values():
         with resources.database.writing() as session:
-            due = sending(session, resources.clock, lost_after(resources))
+            due = sending(session, lost_after(resources))
         if not send(resources, due):
             return
 

@@ -7,15 +7,14 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 from sqlalchemy import ColumnElement, and_, exists, func, not_, or_, select, update
-from sqlalchemy.orm import Session
 
 from cw.games.registry import game_entry
-from cw_hub.context import Clock
 from cw_hub.matches.match_types import Kinds
 from cw_hub.operation import heartbeats
 from cw_hub.operation.resources import Resources
 from cw_hub.operation.settings import HubSettings
 from cw_hub.players.messages import ReplayKeys
+from cw_hub.store.database import Session
 from cw_hub.store.models import Battle, Match, MatchParticipant
 from cw_hub.store.objects import ARCHIVE, ARENA_FORMAT, OWN_FORMAT
 
@@ -85,11 +84,11 @@ def prune(resources: Resources, kinds: Kinds) -> int:
     """
     ages = ages_of(resources.settings)
     with resources.database.reading() as session:
-        months = months_to_prune(session, resources.clock, ages, kinds)
+        months = months_to_prune(session, ages, kinds)
     count = 0
     for month in months:
         with resources.database.writing() as session:
-            keys = prune_month(session, resources.clock, month, ages, kinds)
+            keys = prune_month(session, month, ages, kinds)
         for key in keys:
             for part in objects_of(key):
                 resources.objects.delete(part)
@@ -111,9 +110,9 @@ def ages_of(settings: HubSettings) -> Ages:
     return Ages(usual, max(usual, timedelta(days=settings.replay_days_long)))
 
 
-def months_to_prune(session: Session, clock: Clock, ages: Ages, kinds: Kinds) -> list[datetime]:
+def months_to_prune(session: Session, ages: Ages, kinds: Kinds) -> list[datetime]:
     """Return the start of each month that has outdated replays."""
-    old = too_old(clock(), ages, kinds)
+    old = too_old(session.now(), ages, kinds)
     first, last = session.execute(
         select(func.min(Match.at), func.max(Match.at))
         .join(Battle, Battle.match_id == Match.id)
@@ -148,9 +147,7 @@ def is_of_value(kinds: Kinds) -> ColumnElement[bool]:
     return or_(Match.kind.in_(kinds.of_value), crashed)
 
 
-def prune_month(
-    session: Session, clock: Clock, month: datetime, ages: Ages, kinds: Kinds
-) -> list[str]:
+def prune_month(session: Session, month: datetime, ages: Ages, kinds: Kinds) -> list[str]:
     """Mark outdated replays of a month as deleted, except those of its strongest matches.
 
     Returns their keys, to be deleted after the commit; any that remain are strays. Idempotent.
@@ -168,12 +165,12 @@ def prune_month(
     old = (
         select(Battle.match_id)
         .join(Match, Match.id == Battle.match_id)
-        .where(too_old(clock(), ages, kinds))
+        .where(too_old(session.now(), ages, kinds))
     )
     change = (
         update(Battle)
         .where(Battle.match_id.in_(weak), Battle.match_id.in_(old), Battle.pruned_at.is_(None))
-        .values(pruned_at=clock())
+        .values(pruned_at=session.now())
         .returning(Battle.replay_key)
     )
     return [key for key in session.scalars(change) if key is not None]

@@ -23,14 +23,13 @@ from sqlalchemy import (
     select,
     update,
 )
-from sqlalchemy.orm import Session
 
 from cw.games.wire import Credit, Credits
 from cw_hub.bots import health
 from cw_hub.bots.addresses import PROGRAM, ClaimedSeat, Hosting, claimed_seat, is_version_played
-from cw_hub.context import Clock
 from cw_hub.matches.planning import forget_messages
 from cw_hub.players.messages import OUTPUTS, SlotResult
+from cw_hub.store.database import Session
 from cw_hub.store.models import (
     Battle,
     Bot,
@@ -107,9 +106,8 @@ def wire_id(match_id: str, attempt: int, battle: int = 1) -> str:
     return f"m_{sha256(f'{game}.{attempt}'.encode()).hexdigest()[:8]}"
 
 
-def claim(  # noqa: PLR0913, PLR0917 - who takes what, for how long
+def claim(
     session: Session,
-    clock: Clock,
     match: int,
     worker: str,
     lease: timedelta,
@@ -121,7 +119,7 @@ def claim(  # noqa: PLR0913, PLR0917 - who takes what, for how long
     the kinds in `held_back` need a message that is still valid; a match that was put back to wait
     has none.
     """
-    now = clock()
+    now = session.now()
     has_message = or_(Match.kind.not_in(held_back), Match.sent_at.is_not(None))
     change = (
         update(Match)
@@ -200,12 +198,12 @@ def hits(session: Session, change: Update) -> bool:
     return session.execute(change.returning(Match.id)).first() is not None
 
 
-def progress(session: Session, clock: Clock, claim: Claim, turn: int, lease: timedelta) -> bool:
+def progress(session: Session, claim: Claim, turn: int, lease: timedelta) -> bool:
     """Record an attempt's progress and renew its lease; return False if it must stop immediately.
 
     Idempotent. A late call returns False: by then another attempt is playing, or none may.
     """
-    changed = {"turn": turn, "lease_until": clock() + lease}
+    changed = {"turn": turn, "lease_until": session.now() + lease}
     return hits(session, update(Match).where(mine(claim)).values(changed))
 
 
@@ -254,7 +252,7 @@ Finished now; finished before by this attempt, whose response was lost; taken fr
 """
 
 
-def finish(session: Session, clock: Clock, claim: Claim, battles: Sequence[BattleResult]) -> Finish:
+def finish(session: Session, claim: Claim, battles: Sequence[BattleResult]) -> Finish:
     """Write the result of an attempt; only one call returns `done`.
 
     A repeated call returns `already`, as the first response may have been lost. A call that is
@@ -264,7 +262,7 @@ def finish(session: Session, clock: Clock, claim: Claim, battles: Sequence[Battl
     last = battles[-1]
     changed = {
         "state": "done",
-        "finished_at": clock(),
+        "finished_at": session.now(),
         "reason": last.reason[:LONGEST_REASON],
         "turn": sum(battle.turns for battle in battles),
         "worker": None,
@@ -278,19 +276,17 @@ def finish(session: Session, clock: Clock, claim: Claim, battles: Sequence[Battl
     results = combined(battles)
     if slots := [slot_after(claim, *slot) for slot in enumerate(results)]:
         session.execute(SLOTS_AFTER, slots)
-        note_unreachable(session, clock, claim, results)
+        note_unreachable(session, claim, results)
     return "done"
 
 
-def note_unreachable(
-    session: Session, clock: Clock, claim: Claim, results: Sequence[SlotResult]
-) -> None:
+def note_unreachable(session: Session, claim: Claim, results: Sequence[SlotResult]) -> None:
     """Schedule checks of the bots that did not respond."""
     silent = [slot for slot, result in enumerate(results) if result.is_unreachable]
     if silent:
         seats = (_SLOTS.c.match_id == claim.id, _SLOTS.c.slot.in_(silent))
         bots = session.scalars(select(_SLOTS.c.bot_id).where(*seats, _SLOTS.c.bot_id.is_not(None)))
-        health.note_match(session, clock, bots.all())
+        health.note_match(session, bots.all())
 
 
 def combined(battles: Sequence[BattleResult]) -> Sequence[SlotResult]:
@@ -437,20 +433,20 @@ def interruption(reason: str) -> dict[str, Any]:
     return {"state": "interrupted", **ended}
 
 
-def trouble(session: Session, clock: Clock, claim: Claim, reason: str) -> bool:
+def trouble(session: Session, claim: Claim, reason: str) -> bool:
     """Record an attempt that failed through the site's fault; the fifth one fails the match.
 
     A repeated or late call returns False, and changes nothing.
     """
-    return hits(session, update(Match).where(mine(claim)).values(troubled(reason, clock())))
+    return hits(session, update(Match).where(mine(claim)).values(troubled(reason, session.now())))
 
 
-def refuse(session: Session, clock: Clock, claim: Claim, reason: str) -> bool:
+def refuse(session: Session, claim: Claim, reason: str) -> bool:
     """Fail a match immediately, as it cannot be played.
 
     A repeated or late call returns False, and changes nothing.
     """
-    failed = {**interruption(reason), "state": "failed", "finished_at": clock()}
+    failed = {**interruption(reason), "state": "failed", "finished_at": session.now()}
     return hits(session, update(Match).where(mine(claim)).values(failed))
 
 
@@ -463,19 +459,19 @@ def troubled(reason: str, now: datetime) -> dict[str, Any]:
     return {**interruption(reason), **counted}
 
 
-def reap(session: Session, clock: Clock) -> int:
+def reap(session: Session) -> int:
     """Record a trouble for each match whose lease has expired; return how many. Idempotent."""
-    return reap_where(session, clock, Match.lease_until < clock())
+    return reap_where(session, Match.lease_until < session.now())
 
 
-def reap_all(session: Session, clock: Clock) -> int:
+def reap_all(session: Session) -> int:
     """Take all matches from their workers; call it only if all workers are known to be dead."""
-    return reap_where(session, clock, Match.state == "in_progress")
+    return reap_where(session, Match.state == "in_progress")
 
 
-def reap_where(session: Session, clock: Clock, over: ColumnElement[bool]) -> int:
+def reap_where(session: Session, over: ColumnElement[bool]) -> int:
     """Take the matches that meet a condition from their workers; return how many."""
-    lost = troubled(REAPED, clock())
+    lost = troubled(REAPED, session.now())
     change = update(Match).where(Match.state == "in_progress", over).values(lost)
     return len(session.execute(change.returning(Match.id)).all())
 
@@ -510,10 +506,10 @@ def requeue_failed(session: Session, match_id: str) -> bool:
     return hits(session, update(Match).where(failed).values(ANEW))
 
 
-def void(session: Session, clock: Clock, match_id: str, reason: str) -> bool:
+def void(session: Session, match_id: str, reason: str) -> bool:
     """Cancel a waiting match; return False if it is no longer waiting."""
     waiting = and_(Match.match_id == match_id, Match.state.in_(("queued", "interrupted")))
-    off = {"state": "void", "finished_at": clock(), "reason": reason[:LONGEST_REASON]}
+    off = {"state": "void", "finished_at": session.now(), "reason": reason[:LONGEST_REASON]}
     return hits(session, update(Match).where(waiting).values(off))
 
 

@@ -38,7 +38,6 @@ from sqlalchemy import (
     text,
 )
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
-from sqlalchemy.orm import Session
 from sqlalchemy.types import TypeEngine
 
 from cw import documents
@@ -48,7 +47,7 @@ from cw_hub.operation import heartbeats
 from cw_hub.operation.maintenance import last_due
 from cw_hub.operation.resources import Resources
 from cw_hub.store import migrations
-from cw_hub.store.database import Database, is_away, reason, waiting
+from cw_hub.store.database import Database, Session, is_away, reason, waiting
 from cw_hub.store.models import Base, Moment
 from cw_hub.store.objects import ObjectStore
 from cw_hub.store.sealing import Sealer, open_file, seal_file

@@ -326,7 +326,7 @@ def look_at_clock(database: Database, clock: Clock) -> Finding:
 def look_at_processes(database: Database, clock: Clock) -> Finding:
     """Check which roles are running; if any is, a scheduler must be ticking."""
     with database.reading() as session:
-        roles = heartbeats.by_role(heartbeats.live(session, clock))
+        roles = heartbeats.by_role(heartbeats.live(session))
         moments = heartbeats.moments(session)
     text = ", ".join(f"{count} {role}" for role, count in roles.items() if count)
     if not text:

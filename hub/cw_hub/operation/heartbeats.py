@@ -17,12 +17,11 @@ from typing import Annotated, Final, Literal, NamedTuple, TypeAlias, get_args
 import msgspec
 from msgspec import Meta
 from sqlalchemy import delete, select
-from sqlalchemy.orm import Session
 
 from cw import documents
 from cw_hub.context import Clock
 from cw_hub.operation.resources import Resources
-from cw_hub.store.database import Database, insert_or_add, insert_or_set
+from cw_hub.store.database import Database, Session, insert_or_add, insert_or_set
 from cw_hub.store.models import Count, Heartbeat, Mark
 
 Role: TypeAlias = Literal["pages", "scheduler", "worker"]
@@ -126,19 +125,19 @@ def peak_memory() -> int:
     return most if sys.platform == "darwin" else most * 1024
 
 
-def live(session: Session, clock: Clock) -> list[Beat]:
+def live(session: Session) -> list[Beat]:
     """Return the roles of live processes, ordered by role."""
-    query = select(Heartbeat).where(Heartbeat.seen_at > clock() - LIVE)
+    query = select(Heartbeat).where(Heartbeat.seen_at > session.now() - LIVE)
     rows = session.scalars(query.order_by(Heartbeat.role, Heartbeat.process))
     return [beat_of(row) for row in rows]
 
 
-def silent(session: Session, clock: Clock) -> list[Beat]:
+def silent(session: Session) -> list[Beat]:
     """Return the roles of processes seen within a day but not live, most recent first.
 
     Returns at most 50.
     """
-    query = select(Heartbeat).where(Heartbeat.seen_at <= clock() - LIVE)
+    query = select(Heartbeat).where(Heartbeat.seen_at <= session.now() - LIVE)
     rows = session.scalars(query.order_by(Heartbeat.seen_at.desc()).limit(MOST_SILENT))
     return [beat_of(row) for row in rows]
 
@@ -157,9 +156,9 @@ def by_role(beats: Sequence[Beat]) -> Mapping[str, int]:
     return {role: sum(beat.role == role for beat in beats) for role in ROLES}
 
 
-def sweep(session: Session, clock: Clock) -> None:
+def sweep(session: Session) -> None:
     """Delete the heartbeats of processes not seen for a day. Idempotent."""
-    session.execute(delete(Heartbeat).where(Heartbeat.seen_at <= clock() - GONE))
+    session.execute(delete(Heartbeat).where(Heartbeat.seen_at <= session.now() - GONE))
 
 
 TICK: Final = "tick"

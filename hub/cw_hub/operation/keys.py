@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from sqlalchemy import func, select, update
-from sqlalchemy.orm import Session
 
 from cw.errors import Failure
 from cw_hub.operation.settings import HubSettings
+from cw_hub.store.database import Session
 from cw_hub.store.models import Bot
 from cw_hub.store.sealing import Sealed, Sealer
 

@@ -12,7 +12,6 @@ from typing import Final, TypeAlias
 
 from sqlalchemy import delete, func, select
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.orm import Session
 
 from cw.errors import Failure
 from cw_hub import context
@@ -21,7 +20,7 @@ from cw_hub.operation import heartbeats, logs
 from cw_hub.operation.doctor import ClockCheck
 from cw_hub.operation.heartbeats import GONE, LIVE
 from cw_hub.operation.resources import Resources
-from cw_hub.store.database import is_away
+from cw_hub.store.database import Session, is_away
 from cw_hub.store.models import MailCount, Ticket, Worker
 
 logger = logging.getLogger(__name__)
@@ -98,9 +97,9 @@ MAILS_COUNT: Final = timedelta(days=1)
 """How long emails to a recipient are counted."""
 
 
-def see_worker(session: Session, clock: Clock, name: str, version: str, slots: int) -> None:
+def see_worker(session: Session, name: str, version: str, slots: int) -> None:
     """Record that a worker is live. Each call updates the time."""
-    now = clock()
+    now = session.now()
     worker = session.get(Worker, name)
     if worker is None:
         worker = Worker(id=name, version=version, slots=slots, state="playing", started_at=now)
@@ -108,16 +107,16 @@ def see_worker(session: Session, clock: Clock, name: str, version: str, slots: i
     worker.seen_at = now
 
 
-def live_workers(session: Session, clock: Clock) -> int:
+def live_workers(session: Session) -> int:
     """Return how many workers are live."""
-    live = select(func.count()).where(Worker.seen_at > clock() - LIVE)
+    live = select(func.count()).where(Worker.seen_at > session.now() - LIVE)
     return session.scalars(live).one()
 
 
-def live_slots(session: Session, clock: Clock) -> int:
+def live_slots(session: Session) -> int:
     """Return how many matches the live workers can play concurrently."""
     slots = select(func.coalesce(func.sum(Worker.slots), 0))
-    return int(session.scalars(slots.where(Worker.seen_at > clock() - LIVE)).one())
+    return int(session.scalars(slots.where(Worker.seen_at > session.now() - LIVE)).one())
 
 
 def forget_worker(session: Session, name: str) -> None:
@@ -125,16 +124,16 @@ def forget_worker(session: Session, name: str) -> None:
     session.execute(delete(Worker).where(Worker.id == name))
 
 
-def sweep(session: Session, clock: Clock) -> None:
+def sweep(session: Session) -> None:
     """Delete expired tickets, email counts older than a day, and workers and processes long gone.
 
     Idempotent.
     """
-    now = clock()
+    now = session.now()
     session.execute(delete(Ticket).where(Ticket.expires_at <= now))
     session.execute(delete(MailCount).where(MailCount.last_at <= now - MAILS_COUNT))
     session.execute(delete(Worker).where(Worker.seen_at <= now - GONE))
-    heartbeats.sweep(session, clock)
+    heartbeats.sweep(session)
 
 
 DUE: Final = timedelta(hours=3)

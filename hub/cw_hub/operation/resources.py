@@ -105,7 +105,6 @@ class Resources:
     queue: Queue
     sealer: Sealer
     secret_key: str
-    clock: Clock = utc_now
     rate_counts: RateCounts = field(default_factory=RateCounts)
     """Recent usage, counted across all processes of the site."""
     replica: Replica | None = None
@@ -116,6 +115,11 @@ class Resources:
     """Lines about matches in progress."""
     players: Players = field(default_factory=Players)
     """The processes that play matches."""
+
+    @property
+    def clock(self) -> Clock:
+        """The clock of the process, which is that of its database sessions."""
+        return self.database.clock
 
 
 def open_resources(settings: HubSettings, queue: Queue, clock: Clock = utc_now) -> Resources:
@@ -128,7 +132,7 @@ def open_resources(settings: HubSettings, queue: Queue, clock: Clock = utc_now) 
     make_private_folder(settings.data)
     master_keys = settings.master_keys or stored_key(settings.data / "master.key", new_master_key)
     secret_key = settings.secret_key or stored_key(settings.data / "secret.key", new_secret_key)
-    database = Database(settings.database)
+    database = Database(settings.database, clock=clock)
     try:
         prepare(database)
     except AWAY as error:
@@ -146,7 +150,6 @@ def open_resources(settings: HubSettings, queue: Queue, clock: Clock = utc_now) 
         queue,
         sealer,
         secret_key,
-        clock,
         rate_counts,
         replica,
         lines=lines,

@@ -152,7 +152,7 @@ def begin_practice(bot: BotView, strategy: str) -> str:
             challenges.must_be_free(reading, bot.id)
         check_requests.claim_bot(bot, checks.PRACTICE)
     with hub.database.writing() as writing:
-        match, match_id = challenges.practise(writing, hub.clock, bot.id, strategy)
+        match, match_id = challenges.practise(writing, bot.id, strategy)
     note_done()
     planning.send_now(hub, match, challenges.PRACTICE.name)
     return match_id
@@ -200,7 +200,7 @@ def game_part(game: str) -> Markup:
     """Return a game's competitions, its current and best matches, and its kits."""
     month = f"{resources().clock():%Y-%m}"
     with one_reading() as reading:
-        competitions = tops(reading, resources().clock, site_formats(), game)
+        competitions = tops(reading, site_formats(), game)
         running = listings.listing(
             reading, shown_kinds(), Choice(game, state="in_progress"), rows=ROWS
         )

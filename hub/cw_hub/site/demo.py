@@ -8,7 +8,6 @@ from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 
 from cw.games.registry import load_strategies
 from cw.league.due_times import DAY
@@ -27,10 +26,10 @@ from cw_hub.competitions.tournament.groups import NewGroup
 from cw_hub.competitions.tournament.people import invite
 from cw_hub.competitions.tournament.settings import FORMAT
 from cw_hub.competitions.tournament.teams import NewTeam
-from cw_hub.context import Clock
 from cw_hub.matches.challenges import practise
 from cw_hub.operation.resources import Resources
 from cw_hub.site.processes import begin_site
+from cw_hub.store.database import Session
 from cw_hub.store.models import Bot
 from cw_hub.store.sealing import stored_key
 
@@ -70,13 +69,13 @@ The [rules of Circuit Wars](/games/circuit-wars/rules) are short.
 """
 
 
-def begin_tournaments(session: Session, clock: Clock) -> None:
+def begin_tournaments(session: Session) -> None:
     """Create the tournaments. Idempotent: existing ones stay as they are."""
-    for config in (soon_over(clock()), running_on(clock()), planned(clock())):
+    for config in (soon_over(session.now()), running_on(session.now()), planned(session.now())):
         if competitions_service.find(session, FORMAT, config.slug) is None:
-            new = create(session, clock, config)
+            new = create(session, config)
             if not config.teams:
-                invite(session, clock, new.id)
+                invite(session, new.id)
 
 
 def soon_over(now: datetime) -> TournamentConfig:
@@ -214,67 +213,61 @@ def fill(resources: Resources) -> str:
     hashed = Passwords().hash(password)
     with resources.database.writing() as session:
         if accounts_service.find_account(session, PEOPLE[0]) is None:
-            make_everything(session, resources, hashed)
+            make_everything(session, hashed)
     begin_site(resources, house_plays=True, rest=REST, options=SHORT, warm_up=WARM_UP)
     with resources.database.writing() as session:
-        begin_more(session, resources.clock)
-        begin_tournaments(session, resources.clock)
+        begin_more(session)
+        begin_tournaments(session)
     return password
 
 
-def make_everything(session: Session, resources: Resources, password_hash: str) -> None:
+def make_everything(session: Session, password_hash: str) -> None:
     """Create the users, their bots with a practice match each, and past daily games."""
-    clock = resources.clock
     ids = {
-        name: accounts_service.register(session, clock, name, f"{name}@example.org", password_hash)[
-            0
-        ]
+        name: accounts_service.register(session, name, f"{name}@example.org", password_hash)[0]
         for name in (*PEOPLE, *MORE)
     }
     owners = [*ids.values()]
     strategies = list(load_strategies("code-battle"))
     for number, name in enumerate(BOTS_OF_LEAGUE):
         owner, strategy = owners[number % len(owners)], strategies[number % len(strategies)]
-        bots_service.add_builtin(session, clock, owner, "code-battle", name, strategy)
+        bots_service.add_builtin(session, owner, "code-battle", name, strategy)
     for bot in BOTS:
-        added = bots_service.add_builtin(
-            session, clock, ids[bot.owner], bot.game, bot.name, bot.strategy
-        )
-        practise(session, clock, added, bot.opponent)
+        added = bots_service.add_builtin(session, ids[bot.owner], bot.game, bot.name, bot.strategy)
+        practise(session, added, bot.opponent)
     for number, (name, user_id) in enumerate(ids.items()):
-        bots_service.add_builtin(session, clock, user_id, GAME, name, "sample")
+        bots_service.add_builtin(session, user_id, GAME, name, "sample")
         accounts_service.save_profile(session, user_id, COUNTRIES[number % len(COUNTRIES)], None)
-    administration.set_role(session, clock, PEOPLE[0], "admin")
+    administration.set_role(session, PEOPLE[0], "admin")
     for friend in FRIENDS:
-        accounts_service.befriend(session, clock, ids[PEOPLE[0]], friend)
-    plan_history(session, clock)
+        accounts_service.befriend(session, ids[PEOPLE[0]], friend)
+    plan_history(session)
 
 
-def begin_more(session: Session, clock: Clock) -> None:
+def begin_more(session: Session) -> None:
     """Start rated play of more games, and a cup between bots of one of them. Idempotent."""
     for game, (title, options) in RATED.items():
         how = {"options": options, "house_plays": True, "rest": REST, "warm_up": RATED_WARM_UP}
-        rated_service.begin(session, clock, game, title, same_owner=True, **how)
+        rated_service.begin(session, game, title, same_owner=True, **how)
     game, title, settings = CUP
     if competitions_service.find(session, cup_service.NAME, game) is None:
         names = session.scalars(select(Bot.name).where(Bot.game == game).order_by(Bot.id)).all()
         new = competitions_service.new(
             session,
-            clock,
             cup_service.NAME,
             game,
             title=title,
             settings={**settings, "bots": [*names]},
         )
-        competitions_service.set_state(session, clock, new.id, "running")
+        competitions_service.set_state(session, new.id, "running")
 
 
-def plan_history(session: Session, clock: Clock) -> None:
+def plan_history(session: Session) -> None:
     """Plan small daily games for the past days."""
-    daily_service.begin_site(session, clock)
+    daily_service.begin_site(session)
     competition = competitions_service.named(session, f"{daily_service.FORMAT}/{GAME}")
-    competitions_service.set_values(session, clock, competition.id, {"options": SMALL})
+    competitions_service.set_values(session, competition.id, {"options": SMALL})
     competition = competitions_service.named(session, f"{daily_service.FORMAT}/{GAME}")
-    today = daily_service.read_settings(competition.settings).due.latest(clock())
+    today = daily_service.read_settings(competition.settings).due.latest(session.now())
     for back in range(GAMES, 0, -1):
-        daily_service.add_game(session, clock, competition, today - back * DAY)
+        daily_service.add_game(session, competition, today - back * DAY)

@@ -136,7 +136,7 @@ def pages() -> Iterator[str]:
             yield url_for("games.rules", game=game)
     yield from (url_for("docs.page", name=name) for name in current_app.extensions["documents"])
     with one_reading() as reading:
-        running = tops(reading, resources().clock, site_formats())
+        running = tops(reading, site_formats())
     yield from dict.fromkeys(top.address for top in running)
 
 

@@ -8,14 +8,13 @@ from datetime import datetime, timedelta
 from typing import Any, Final, get_args
 
 from sqlalchemy import func, or_, select
-from sqlalchemy.orm import Session
 
 from cw_hub.accounts import mail
-from cw_hub.context import Clock
 from cw_hub.matches.replays import stored_bytes
 from cw_hub.operation import heartbeats, maintenance
 from cw_hub.operation.heartbeats import Beat
 from cw_hub.site.formats import KINDS
+from cw_hub.store.database import Session
 from cw_hub.store.models import Bot, BotStatus, Competition, Match, MatchState
 
 LATELY: Final = timedelta(days=1)
@@ -58,24 +57,26 @@ class Totals:
     replay_bytes: int
 
 
-def present(session: Session, clock: Clock) -> Present:
+def present(session: Session) -> Present:
     """Return the metrics that are cheap enough to query often."""
     counted = select(Bot.status, func.count()).group_by(Bot.status)
     bots = dict(session.execute(counted).all())
     # A bot that has been failing for long is no longer active: if only active bots were counted, an
     # outage of all bots would eventually seem to be over.
     failing = select(func.count()).where(
-        Bot.status.in_(("ACTIVE", "INACTIVE")), Bot.failures > 0, Bot.healthy_at > clock() - LATELY
+        Bot.status.in_(("ACTIVE", "INACTIVE")),
+        Bot.failures > 0,
+        Bot.healthy_at > session.now() - LATELY,
     )
-    now = clock()
+    now = session.now()
     return Present(
-        maintenance.live_workers(session, clock),
+        maintenance.live_workers(session),
         session.scalars(sendable(func.count())).one(),
         {status: bots.get(status, 0) for status in get_args(BotStatus)},
         session.scalars(failing).one(),
         int(session.scalars(select(func.coalesce(func.sum(Bot.failures_total), 0))).one()),
         heartbeats.totals(session),
-        heartbeats.live(session, clock),
+        heartbeats.live(session),
         {name: (now - at).total_seconds() for name, at in heartbeats.moments(session).items()},
         troubled(session),
         seconds_since(session.scalars(sendable(func.min(Match.at))).one(), now),

@@ -60,8 +60,8 @@ def home_page() -> str:
     """Return the page of games, current matches, leaders, and first steps."""
     user = actor().user
     with one_reading() as reading:
-        running = tops(reading, resources().clock, site_formats())
-        over = ended(reading, resources().clock, site_formats())
+        running = tops(reading, site_formats())
+        over = ended(reading, site_formats())
         playing = listings.open_to_all(reading, shown_kinds())
         hero, _ = on_now(reading, shown_kinds())
         own_matches = listings.latest_of_user(reading, shown_kinds(), user.user_id) if user else []

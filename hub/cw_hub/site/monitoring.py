@@ -174,7 +174,7 @@ class Rows(Collector):
         @cached(TTLCache(1, FRESH, elapsed), condition=Condition())
         def present() -> Present:
             with self._reading() as session:
-                return figures.present(session, resources.clock)
+                return figures.present(session)
 
         @cached(TTLCache(1, FRESH_TOTALS, elapsed), condition=Condition())
         def totals() -> Totals:

@@ -8,10 +8,10 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 import msgspec
 from sqlalchemy import Executable, select
-from sqlalchemy.orm import Session
 
 from cw_hub.accounts import avatars
 from cw_hub.bots.programs import object_key
+from cw_hub.store.database import Session
 from cw_hub.store.models import (
     Audit,
     Bot,

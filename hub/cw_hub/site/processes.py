@@ -15,7 +15,6 @@ from celery.signals import worker_ready, worker_shutting_down
 from filelock import FileLock, Timeout
 from sqlalchemy import and_, or_, select
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.orm import Session
 
 from cw import __version__
 from cw.arena.processes import KILL
@@ -35,7 +34,6 @@ from cw_hub.competitions import maps
 from cw_hub.competitions import service as competitions_service
 from cw_hub.competitions.format import Format, format_named, hosting_by, kinds_of
 from cw_hub.competitions.service import END, IS_PLANNED, PROBLEM, START
-from cw_hub.context import Clock
 from cw_hub.matches import comparisons, planning, replays, results
 from cw_hub.matches.jobs import Worker, worker_name
 from cw_hub.matches.planning import PLAY
@@ -55,6 +53,7 @@ from cw_hub.operation.queue import LANES, PROGRAMS, SWEEPS, WORKSHOP, Job, JobTa
 from cw_hub.operation.resources import Resources
 from cw_hub.operation.settings import HubSettings
 from cw_hub.site.formats import FORMATS, KINDS
+from cw_hub.store.database import Session
 from cw_hub.store.models import Competition, CompetitionState, Event
 
 
@@ -123,7 +122,7 @@ def begin_site(
     with resources.database.writing() as session:
         for format_ in formats:
             if format_.begin is not None:
-                format_.begin(session, resources.clock, values)
+                format_.begin(session, values)
         played = competitions_service.everything(session)
     for game in sorted({row.game for row in played if row.format in on_maps}):
         store_maps(resources, game)
@@ -149,7 +148,7 @@ CAN_OCCUR: Final = or_(
 )
 
 
-def sweep(session: Session, clock: Clock, formats: Sequence[Format]) -> None:
+def sweep(session: Session, formats: Sequence[Format]) -> None:
     """Start and end competitions that are due. Idempotent, also when called concurrently.
 
     A competition that cannot start becomes a draft again, and its page says why. Formats with their
@@ -159,14 +158,14 @@ def sweep(session: Session, clock: Clock, formats: Sequence[Format]) -> None:
     due = (
         select(Event.id)
         .join(Competition, Competition.id == Event.competition_id)
-        .where(Competition.format.in_(names), *IS_PLANNED, Event.at <= clock(), CAN_OCCUR)
+        .where(Competition.format.in_(names), *IS_PLANNED, Event.at <= session.now(), CAN_OCCUR)
         .order_by(Event.at, Event.id)
     )
     for event in session.scalars(due).all():
-        apply(session, clock, formats, event)
+        apply(session, formats, event)
 
 
-def apply(session: Session, clock: Clock, formats: Sequence[Format], event_id: int) -> None:
+def apply(session: Session, formats: Sequence[Format], event_id: int) -> None:
     """Apply an event, unless another caller just did."""
     row = competitions_service.lock(session, session.get_one(Event, event_id).competition_id)
     event = session.get(Event, event_id, populate_existing=True)
@@ -176,10 +175,10 @@ def apply(session: Session, clock: Clock, formats: Sequence[Format], event_id: i
     state: CompetitionState = "running" if event.kind == START else "over"
     try:
         with session.begin_nested():
-            format_.steer(session, clock, competitions_service.facts_of(row), state, ACTOR)
+            format_.steer(session, competitions_service.facts_of(row), state, ACTOR)
     except UsageError as error:
-        event.applied_at, event.data = clock(), {PROBLEM: str(error)}
-        competitions_service.set_state(session, clock, row.id, "draft", ACTOR)
+        event.applied_at, event.data = session.now(), {PROBLEM: str(error)}
+        competitions_service.set_state(session, row.id, "draft", ACTOR)
 
 
 def steps_of(formats: Sequence[Format]) -> Steps:
@@ -189,11 +188,11 @@ def steps_of(formats: Sequence[Format]) -> Steps:
     return Steps(
         [in_transaction(results.reap)],
         [
-            in_transaction(lambda session, _: results.requeue(session)),
+            in_transaction(results.requeue),
             in_transaction(maintenance.sweep),
             in_transaction(places.sweep),
             in_transaction(mail.sweep),
-            in_transaction(lambda session, clock: sweep(session, clock, formats)),
+            in_transaction(lambda session: sweep(session, formats)),
             *plans,
             in_transaction(comparisons.sweep),
             lambda resources: planning.send_due(resources, own),
@@ -206,12 +205,12 @@ def steps_of(formats: Sequence[Format]) -> Steps:
     )
 
 
-def in_transaction(verb: Callable[[Session, Clock], object]) -> Step:
+def in_transaction(verb: Callable[[Session], object]) -> Step:
     """Return a function as a step in its own transaction, safe for concurrent ticks."""
 
     def step(resources: Resources) -> None:
         with resources.database.writing() as session:
-            verb(session, resources.clock)
+            verb(session)
 
     return step
 
@@ -219,7 +218,7 @@ def in_transaction(verb: Callable[[Session, Clock], object]) -> Step:
 def sweep_bots(resources: Resources) -> None:
     """Request the sweep of the bots whose health check is due."""
     with resources.database.reading() as session:
-        is_due = health.any_due(session, resources.clock)
+        is_due = health.any_due(session)
     if is_due:
         resources.queue.send(health.SWEEP, queue=SWEEPS)
 
@@ -314,10 +313,10 @@ def queues_of(kinds: Sequence[str], worker: Worker) -> tuple[str, ...]:
 def begin_alone(resources: Resources) -> None:
     """Requeue the unfinished work of the previous process: no other process can be doing it."""
     with resources.database.writing() as session:
-        results.reap_all(session, resources.clock)
+        results.reap_all(session)
         results.requeue(session)
         planning.forget_messages(session)
-        workshop_tasks.lose_all(session, resources.clock)
+        workshop_tasks.lose_all(session)
         shares.leave(session)
         workshop_tasks.forget_messages(session)
 
@@ -402,7 +401,7 @@ def give_back(resources: Resources, worker: Worker) -> None:
 def see(resources: Resources, worker: Worker) -> None:
     """Record that a worker is alive."""
     with resources.database.writing() as session:
-        maintenance.see_worker(session, resources.clock, worker.name, worker.version, worker.slots)
+        maintenance.see_worker(session, worker.name, worker.version, worker.slots)
 
 
 def repeat(resources: Resources, name: str, do: Callable[[], object], seconds: float) -> Thread:

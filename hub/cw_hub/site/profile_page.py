@@ -110,7 +110,7 @@ def befriend(username: str) -> ResponseReturnValue:
     hub = resources()
     try:
         with hub.database.writing() as writing:
-            name = accounts_service.befriend(writing, hub.clock, player().user_id, username)
+            name = accounts_service.befriend(writing, player().user_id, username)
     except accounts_service.NoSuchUser:
         abort(404, NO_SUCH_USER)
     return go(url_for("profile.page", username=name))

@@ -12,7 +12,6 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from sqlalchemy import func, select
-from sqlalchemy.orm import Session
 
 from cw.errors import UsageError
 from cw_hub.accounts import administration, mail
@@ -23,7 +22,7 @@ from cw_hub.operation.backups import COPIED, Stored
 from cw_hub.operation.doctor import Finding, tried
 from cw_hub.operation.settings import HubSettings
 from cw_hub.site.formats import FORMATS
-from cw_hub.store.database import Database
+from cw_hub.store.database import Database, Session
 from cw_hub.store.models import Battle
 from cw_hub.store.objects import ObjectStore
 from cw_hub.store.sealing import Sealer
@@ -96,7 +95,7 @@ def sealer_of(settings: HubSettings) -> Sealer:
 def begin_anew(session: Session) -> None:
     """Adapt the rows to a site where nothing is running yet."""
     queue_all(session)
-    mail.drop_waiting(session, utc_now)
+    mail.drop_waiting(session)
 
 
 def copy_back(source: Stored, settings: HubSettings) -> int:

@@ -13,13 +13,13 @@ from time import monotonic, sleep
 from typing import Any, Final, TypeAlias, TypeVar
 
 import psycopg
-from sqlalchemy import Connection, Engine, create_engine, event, func, make_url, select
+from sqlalchemy import Connection, Engine, create_engine, event, func, make_url, orm, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
-from sqlalchemy.orm import Session, sessionmaker
 from sqlalchemy.pool import PoolProxiedConnection, QueuePool
 
+from cw_hub.context import Clock, utc_now
 from cw_hub.store.models import Base
 
 FOR_PAGES: Final = 5.0
@@ -194,6 +194,20 @@ LOST_SERVER: Final = 15
 WRITES: Final = "cw_writes"
 """Name of the execution option that marks connections whose transactions write."""
 
+
+class Session(orm.Session):
+    """A session of the database, with the clock by which its work is dated."""
+
+    def __init__(self, bind: Engine | Connection, clock: Clock = utc_now) -> None:
+        """Open a session on an engine or a connection; its objects stay usable after it."""
+        super().__init__(bind, expire_on_commit=False)
+        self.clock = clock
+
+    def now(self) -> datetime:
+        """Return the present time, in UTC."""
+        return self.clock()
+
+
 Reading: TypeAlias = Session
 """A session that changes nothing."""
 
@@ -207,18 +221,17 @@ AWAY: Final = (OperationalError, InterfaceError)
 class Database:
     """A database with all tables, shared by all threads of a process."""
 
-    def __init__(self, url: str, patience: int | None = None) -> None:
+    def __init__(self, url: str, patience: int | None = None, clock: Clock = utc_now) -> None:
         """Set up the engine; connections are opened lazily.
 
         `patience` is for a database that is not essential: the seconds after which an unreachable
-        server is given up.
+        server is given up. `clock` dates what its sessions write.
         """
         self.engine = open_engine(url, patience)
+        self.clock = clock
         self.writes = 0
         """Number of transactions written by this process; cached pages are outdated after each."""
         self._writing = Lock()
-        self._reader = sessionmaker(self.engine, expire_on_commit=False)
-        self._writer = sessionmaker(self.writing_engine, expire_on_commit=False)
 
     @property
     def writing_engine(self) -> Engine:
@@ -233,14 +246,14 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[Session]:
         """Yield a read-only session; anything left in it is rolled back."""
-        with self._reader() as session:
+        with Session(self.engine, self.clock) as session:
             yield session
 
     @contextmanager
     def writing(self) -> Iterator[Session]:
         """Yield a session for one operation, committed at the end of the block or not at all."""
         with self._turn():
-            with self._writer.begin() as session:
+            with Session(self.writing_engine, self.clock) as session, session.begin():
                 yield session
             self.writes += 1
 

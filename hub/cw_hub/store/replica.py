@@ -10,9 +10,8 @@ from threading import Lock
 from typing import Final
 
 from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.orm import Session
 
-from cw_hub.store.database import Database
+from cw_hub.store.database import Database, Session
 from cw_hub.store.migrations import head, revision_of
 
 PAUSE: Final = 30.0
@@ -31,7 +30,7 @@ class Replica:
         self, url: str, database: Database, elapsed: Callable[[], float] = time.monotonic
     ) -> None:
         """Configure the replica's URL and the database to fall back to; connect lazily."""
-        self._copy = Database(url, PATIENCE)
+        self._copy = Database(url, PATIENCE, database.clock)
         self._database = database
         self._elapsed = elapsed
         self._lock = Lock()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from sqlalchemy import ColumnElement, select, update
-from sqlalchemy.orm import Session
 
+from cw_hub.store.database import Session
 from cw_hub.store.models import Bot, Competition, Rating
 
 

@@ -235,7 +235,7 @@ def test_a_login_makes_a_new_session_and_a_new_token(site: Site) -> None:
 def test_the_locked_read_so_only_with_the_right_password(site: Site) -> None:
     ada = site.player("Ada")
     with site.resources.database.writing() as session:
-        administration.lock(session, site.clock, "Ada")
+        administration.lock(session, "Ada")
     assert not ada.is_player()
     visitor = site.visitor()
     visitor.log_in("Ada", "wrong")
@@ -332,7 +332,7 @@ def test_forgot_says_what_is_wrong(site: Site) -> None:
 def test_the_locked_get_the_notice_and_no_mail(site: Site) -> None:
     site.player("Ada")
     with site.resources.database.writing() as session:
-        administration.lock(session, site.clock, "Ada")
+        administration.lock(session, "Ada")
     assert site.visitor().fill("/forgot", username="Ada").status_code == 303
     site.do_jobs()
     assert site.mails() == []
@@ -442,5 +442,5 @@ def test_an_account_that_goes_away_ends_its_sessions(site: Site) -> None:
     with site.resources.database.writing() as session:
         account = accounts_service.find_account(session, "Ada")
         assert account
-        administration.delete_account(session, site.clock, account)
+        administration.delete_account(session, account)
     assert not ada.is_player()

@@ -215,7 +215,7 @@ def test_who_has_no_password_stays_connected(open_site: Site, github: GitHub) ->
 def test_the_locked_stay_outside(open_site: Site, github: GitHub) -> None:
     connect(open_site.player("Ann"))
     with open_site.resources.database.writing() as session:
-        administration.lock(session, open_site.clock, "Ann")
+        administration.lock(session, "Ann")
     visitor = open_site.visitor()
     assert sign_in(visitor).headers["Location"] == "/login"
     assert "Your account is locked." in words_of(visitor.open("/login"))

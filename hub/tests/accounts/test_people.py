@@ -11,12 +11,11 @@ from typing import TypeVar
 
 import pytest
 from sqlalchemy import func, select
-from sqlalchemy.orm import Session
 
 from cw_hub.accounts import administration, tickets
 from cw_hub.accounts import service as accounts_service
 from cw_hub.operation.resources import Resources
-from cw_hub.store.database import Database
+from cw_hub.store.database import Database, Session
 from cw_hub.store.models import Bot, Friend, Match, MatchParticipant, Ticket, User
 from hub.tests.conftest import StillClock
 
@@ -38,9 +37,7 @@ class Town:
 
     def register(self, name: str, password_hash: str = "hash") -> tuple[int, str]:
         mail = f"{name.lower()}@example.org"
-        return self.do(
-            lambda s: accounts_service.register(s, self.clock, name, mail, password_hash)
-        )
+        return self.do(lambda s: accounts_service.register(s, name, mail, password_hash))
 
     def account(self, name: str) -> accounts_service.Account:
         account = self.do(lambda s: accounts_service.find_account(s, name))
@@ -49,15 +46,13 @@ class Town:
 
     def log_in(self, name: str, *, remembered: bool = False) -> str:
         account = self.account(name)
-        return self.do(
-            lambda s: accounts_service.log_in(s, self.clock, account, remembered=remembered)
-        )
+        return self.do(lambda s: accounts_service.log_in(s, account, remembered=remembered))
 
     def link(self, user: int, kind: tickets.LinkKind = "reset", label: str | None = None) -> str:
-        return self.do(lambda s: tickets.issue_link(s, self.clock, kind, user, label))
+        return self.do(lambda s: tickets.issue_link(s, kind, user, label))
 
     def is_in(self, ticket: str) -> bool:
-        return self.do(lambda s: tickets.find_holder(s, self.clock, ticket)) is not None
+        return self.do(lambda s: tickets.find_holder(s, ticket)) is not None
 
     def user(self, user: int) -> User:
         row = self.do(lambda s: s.get(User, user))
@@ -121,37 +116,31 @@ def test_each_log_in_opens_a_session_and_log_out_ends_its_own(town: Town) -> Non
 def test_a_dated_hash_is_renewed_at_log_in(town: Town) -> None:
     user, _ = town.register("Ada")
     account = town.account("Ada")
-    town.do(
-        lambda s: accounts_service.log_in(
-            s, town.clock, account, remembered=False, renewed_hash="renewed"
-        )
-    )
+    town.do(lambda s: accounts_service.log_in(s, account, remembered=False, renewed_hash="renewed"))
     assert town.user(user).password_hash == "renewed"
 
 
 def test_nobody_logs_in_with_a_password_that_was_changed_meanwhile(town: Town) -> None:
     town.register("Ada")
     account = town.account("Ada")
-    town.do(
-        lambda s: accounts_service.change_password(s, town.clock, account, "new", remembered=False)
-    )
+    town.do(lambda s: accounts_service.change_password(s, account, "new", remembered=False))
     with pytest.raises(accounts_service.Refused):
-        town.do(lambda s: accounts_service.log_in(s, town.clock, account, remembered=False))
+        town.do(lambda s: accounts_service.log_in(s, account, remembered=False))
 
 
 def test_the_locked_are_out_and_stay_out(town: Town) -> None:
     user, ticket = town.register("Ada")
     account, link = town.account("Ada"), town.link(user)
-    town.do(lambda s: administration.lock(s, town.clock, "Ada"))
+    town.do(lambda s: administration.lock(s, "Ada"))
     locked_at = town.user(user).locked_at
     assert not town.is_in(ticket)
     assert town.account("Ada").is_locked
     with pytest.raises(accounts_service.Refused):
-        town.do(lambda s: accounts_service.log_in(s, town.clock, account, remembered=False))
+        town.do(lambda s: accounts_service.log_in(s, account, remembered=False))
     with pytest.raises(accounts_service.LinkExpired):
-        town.do(lambda s: accounts_service.reset_password(s, town.clock, link, "new"))
+        town.do(lambda s: accounts_service.reset_password(s, link, "new"))
     town.clock.advance(DAY)
-    town.do(lambda s: administration.lock(s, town.clock, "Ada"))
+    town.do(lambda s: administration.lock(s, "Ada"))
     assert town.user(user).locked_at == locked_at
 
 
@@ -163,25 +152,21 @@ def test_a_reset_changes_the_password_ends_all_tickets_and_confirms_the_address(
 ) -> None:
     user, first = town.register("Ada")
     link, other = town.link(user), town.link(user)
-    _, ticket = town.do(lambda s: accounts_service.reset_password(s, town.clock, link, "new"))
+    _, ticket = town.do(lambda s: accounts_service.reset_password(s, link, "new"))
     assert town.is_in(ticket)
     assert not town.is_in(first)
     assert town.user(user).password_hash == "new"
     assert town.user(user).email_verified_at == town.clock()
     for used in (link, other):
         with pytest.raises(accounts_service.LinkExpired):
-            town.do(
-                partial(
-                    accounts_service.reset_password, clock=town.clock, link=used, password_hash="x"
-                )
-            )
+            town.do(partial(accounts_service.reset_password, link=used, password_hash="x"))
     assert town.user(user).password_hash == "new"
 
 
 def test_a_printed_link_confirms_no_address(town: Town) -> None:
     user, _ = town.register("Ada")
     link = town.link(user, label=tickets.PRINTED)
-    town.do(lambda s: accounts_service.reset_password(s, town.clock, link, "new"))
+    town.do(lambda s: accounts_service.reset_password(s, link, "new"))
     assert town.user(user).email_verified_at is None
 
 
@@ -191,9 +176,7 @@ def test_of_twenty_who_reset_with_a_link_at_once_one_wins(town: Town) -> None:
 
     def attempt(number: int) -> str | None:
         try:
-            town.do(
-                lambda s: accounts_service.reset_password(s, town.clock, link, f"hash {number}")
-            )
+            town.do(lambda s: accounts_service.reset_password(s, link, f"hash {number}"))
         except accounts_service.LinkExpired:
             return None
         return f"hash {number}"
@@ -206,28 +189,22 @@ def test_of_twenty_who_reset_with_a_link_at_once_one_wins(town: Town) -> None:
 def test_an_address_is_confirmed_once(town: Town) -> None:
     user, _ = town.register("Ada")
     link = town.link(user, "verify")
-    assert town.do(lambda s: accounts_service.confirm_email(s, town.clock, link)) == user
+    assert town.do(lambda s: accounts_service.confirm_email(s, link)) == user
     assert town.user(user).email_verified_at == town.clock()
     with pytest.raises(accounts_service.LinkExpired):
-        town.do(lambda s: accounts_service.confirm_email(s, town.clock, link))
+        town.do(lambda s: accounts_service.confirm_email(s, link))
 
 
 def test_a_changed_password_ends_other_sessions_and_links_and_opens_one(town: Town) -> None:
     user, first = town.register("Ada")
     link, account = town.link(user), town.account("Ada")
-    ticket = town.do(
-        lambda s: accounts_service.change_password(s, town.clock, account, "new", remembered=True)
-    )
+    ticket = town.do(lambda s: accounts_service.change_password(s, account, "new", remembered=True))
     assert town.is_in(ticket)
     assert not town.is_in(first)
     with pytest.raises(accounts_service.LinkExpired):
-        town.do(lambda s: accounts_service.reset_password(s, town.clock, link, "newer"))
+        town.do(lambda s: accounts_service.reset_password(s, link, "newer"))
     with pytest.raises(accounts_service.Refused):
-        town.do(
-            lambda s: accounts_service.change_password(
-                s, town.clock, account, "late", remembered=True
-            )
-        )
+        town.do(lambda s: accounts_service.change_password(s, account, "late", remembered=True))
     assert town.user(user).password_hash == "new"
 
 
@@ -254,7 +231,7 @@ def is_friend(town: Town, username: str, viewer: int) -> bool:
 def test_friendship_goes_one_way_and_twice_is_once(town: Town) -> None:
     (ada, _), (bob, _) = town.register("Ada"), town.register("Bob")
     for _ in range(2):
-        assert town.do(lambda s: accounts_service.befriend(s, town.clock, ada, "BOB")) == "Bob"
+        assert town.do(lambda s: accounts_service.befriend(s, ada, "BOB")) == "Bob"
     assert is_friend(town, "bob", ada)
     assert not is_friend(town, "ada", bob)
     assert town.count(Friend) == 1
@@ -267,7 +244,7 @@ def test_of_twenty_who_befriend_at_once_all_succeed(town: Town) -> None:
     (ada, _), _ = town.register("Ada"), town.register("Bob")
     with ThreadPoolExecutor(20) as pool:
         names = pool.map(
-            lambda _: town.do(lambda s: accounts_service.befriend(s, town.clock, ada, "Bob")),
+            lambda _: town.do(lambda s: accounts_service.befriend(s, ada, "Bob")),
             range(20),
         )
         assert set(names) == {"Bob"}
@@ -278,7 +255,7 @@ def test_of_twenty_who_befriend_at_once_all_succeed(town: Town) -> None:
 def test_nobody_befriends_themselves_or_nobody(town: Town, name: str) -> None:
     ada, _ = town.register("Ada")
     with pytest.raises(accounts_service.NoSuchUser):
-        town.do(lambda s: accounts_service.befriend(s, town.clock, ada, name))
+        town.do(lambda s: accounts_service.befriend(s, ada, name))
     with pytest.raises(accounts_service.NoSuchUser):
         town.do(lambda s: accounts_service.unfriend(s, ada, name))
 
@@ -288,12 +265,12 @@ def test_nobody_befriends_themselves_or_nobody(town: Town, name: str) -> None:
 
 def test_who_deletes_the_account_is_forgotten_and_the_name_rests(town: Town) -> None:
     (ada, ticket), (bob, _) = town.register("Ada"), town.register("Bob")
-    town.do(lambda s: accounts_service.befriend(s, town.clock, ada, "Bob"))
-    town.do(lambda s: accounts_service.befriend(s, town.clock, bob, "Ada"))
+    town.do(lambda s: accounts_service.befriend(s, ada, "Bob"))
+    town.do(lambda s: accounts_service.befriend(s, bob, "Ada"))
     town.do(lambda s: accounts_service.save_profile(s, ada, "GR", date(1990, 1, 2)))
     town.link(ada)
     account = town.account("Ada")
-    town.do(lambda s: administration.delete_account(s, town.clock, account))
+    town.do(lambda s: administration.delete_account(s, account))
     lasting_columns = {"id", "role", "created_at", "deleted_at", "username_key", "bot_mails"}
     lasting_columns |= {"host_mails"}
     row = town.user(ada)
@@ -303,7 +280,7 @@ def test_who_deletes_the_account_is_forgotten_and_the_name_rests(town: Town) -> 
     assert town.count(Friend) == 0
     assert town.count(Ticket) == 1
     with pytest.raises(accounts_service.Refused):
-        town.do(lambda s: administration.delete_account(s, town.clock, account))
+        town.do(lambda s: administration.delete_account(s, account))
     with pytest.raises(accounts_service.UsernameTaken):
         town.register("ada")
 
@@ -313,9 +290,9 @@ def test_a_deleted_name_rests_for_ninety_days(town: Town, verb: str) -> None:
     ada, _ = town.register("Ada")
     if verb == "own":
         account = town.account("Ada")
-        town.do(lambda s: administration.delete_account(s, town.clock, account))
+        town.do(lambda s: administration.delete_account(s, account))
     else:
-        town.do(lambda s: administration.delete(s, town.clock, "Ada"))
+        town.do(lambda s: administration.delete(s, "Ada"))
     assert town.do(lambda s: accounts_service.find_profile(s, "Ada")) is None
     town.clock.advance(90 * DAY - 1)
     with pytest.raises(accounts_service.UsernameTaken):
@@ -330,7 +307,7 @@ def test_a_deleted_name_rests_for_ninety_days(town: Town, verb: str) -> None:
 def test_names_that_have_rested_are_forgotten_once(resources: Resources, town: Town) -> None:
     (ada, _), (bob, _) = town.register("Ada"), town.register("Bob")
     for name in ("Ada", "Bob"):
-        town.do(lambda s, name=name: administration.delete(s, town.clock, name))  # type: ignore[misc]
+        town.do(lambda s, name=name: administration.delete(s, name))  # type: ignore[misc]
         town.clock.advance(DAY)
     town.clock.advance(88.5 * DAY)
     assert accounts_service.release_names(resources) == 1
@@ -377,7 +354,7 @@ def test_bots_of_the_deleted_are_retired_and_those_of_end_of_codes_renamed(town:
 
     town.do(add_bots)
     account = town.account("Ada")
-    town.do(lambda s: administration.delete_account(s, town.clock, account))
+    town.do(lambda s: administration.delete_account(s, account))
     first, second = town.do(lambda s: list(s.scalars(select(Bot).order_by(Bot.id))))
     for bot in (first, second):
         assert bot.status == "RETIRED"
@@ -389,10 +366,10 @@ def test_bots_of_the_deleted_are_retired_and_those_of_end_of_codes_renamed(town:
 
 def test_who_was_deleted_meanwhile_leaves_no_trace(town: Town) -> None:
     (ada, _), _ = town.register("Ada"), town.register("Bob")
-    town.do(lambda s: administration.delete(s, town.clock, "Ada"))
+    town.do(lambda s: administration.delete(s, "Ada"))
     town.do(lambda s: accounts_service.save_profile(s, ada, "GR", None))
     town.do(lambda s: accounts_service.set_avatar(s, ada, "a" * 64))
     with pytest.raises(accounts_service.NoSuchUser):
-        town.do(lambda s: accounts_service.befriend(s, town.clock, ada, "Bob"))
+        town.do(lambda s: accounts_service.befriend(s, ada, "Bob"))
     row = town.user(ada)
     assert (row.country, row.avatar) == (None, None)

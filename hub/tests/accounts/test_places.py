@@ -77,7 +77,7 @@ def test_a_known_browser_and_a_known_network_are_let_in(
 ) -> None:
     if role == "admin":
         with site.resources.database.writing() as session:
-            administration.set_role(session, site.clock, "Ada", "admin")
+            administration.set_role(session, "Ada", "admin")
     besiege(site)
     ada.address = OFFICE
     assert ada.log_in()
@@ -154,7 +154,7 @@ def test_a_place_is_known_for_half_a_year_after_the_last_log_in(site: Site, ada:
     besiege(site)
     assert not ada.log_in()
     with site.resources.database.writing() as session:
-        places.sweep(session, site.clock)
+        places.sweep(session)
     assert rows(site) == []
 
 
@@ -185,7 +185,7 @@ def test_rows_name_neither_browser_nor_network_and_go_with_the_account(
     assert cookie.value not in text
     assert HOME not in text
     with site.resources.database.writing() as session:
-        administration.delete(session, site.clock, "Ada")
+        administration.delete(session, "Ada")
     assert rows(site) == []
 
 

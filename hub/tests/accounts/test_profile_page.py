@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from sqlalchemy.orm import Session
 
 from cw_hub.accounts import service as accounts_service
 from cw_hub.competitions import service as competitions_service
 from cw_hub.competitions.daily import service as daily_service
+from cw_hub.store.database import Session
 from cw_hub.store.models import Bot, Match, MatchParticipant
 from hub.tests.conftest import ON_BOTH, ON_SQLITE
 from hub.tests.sites import Site, words_of
@@ -19,7 +19,7 @@ def add_daily_game(site: Site, number: int, ranks: dict[str, int | None]) -> Non
     """Store a daily game that is done, with the ranks of users."""
 
     def add(session: Session) -> None:
-        daily_service.begin_site(session, site.clock)
+        daily_service.begin_site(session)
         match = Match(
             match_id=f"m_0000000{number}",
             competition_id=competitions_service.named(session, "daily/end-of-codes").id,

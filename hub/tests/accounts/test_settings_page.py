@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import timedelta
 from io import BytesIO
 
@@ -17,7 +16,7 @@ from cw_hub.context import utc_now
 from cw_hub.site.processes import keep_in_order
 from cw_hub.store.models import Bot, Match, MatchParticipant, User
 from hub.tests.conftest import ON_BOTH, ON_SQLITE
-from hub.tests.sites import PASSWORD, Site, Visitor, words_of
+from hub.tests.sites import PASSWORD, Site, Visitor, by_clock, words_of
 
 pytestmark = ON_SQLITE
 
@@ -312,5 +311,5 @@ def test_the_picture_of_a_deleted_account_goes_with_the_upkeep(site: Site) -> No
     address = avatar_of(ada)
     ada.fill("/settings/delete", on="/settings", password=PASSWORD)
     assert site.visitor().open(address).status_code == 200
-    keep_in_order(replace(site.resources, clock=lambda: utc_now() + timedelta(days=3)))
+    keep_in_order(by_clock(site.resources, lambda: utc_now() + timedelta(days=3)))
     assert site.visitor().open(address).status_code == 404

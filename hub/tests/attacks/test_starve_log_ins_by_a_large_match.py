@@ -19,7 +19,6 @@ import pytest
 from sqlalchemy import select
 
 from cw.arena.processes import PROC
-from cw_hub.context import utc_now
 from cw_hub.matches import planning
 from cw_hub.matches.planning import Plan, Seat
 from cw_hub.operation.settings import read_settings
@@ -86,7 +85,7 @@ def plan(database: Database) -> None:
     """Plan a match of five hundred, which the hub plays with its next tick."""
     seats = tuple(Seat(f"bot{number}", spec="builtin:idle") for number in range(SEATS))
     with database.writing() as session:
-        planning.plan(session, utc_now, Plan("practice", "crowd", GAME, seats, OPTIONS))
+        planning.plan(session, Plan("practice", "crowd", GAME, seats, OPTIONS))
 
 
 def state_of(database: Database) -> str | None:

@@ -68,7 +68,7 @@ def test_a_client_of_the_assignment_is_active_with_warnings_and_plays(site: Site
     do_jobs(site)
     site.clock.advance(3600)
     with site.resources.database.writing() as session:
-        pairing.plan(session, site.clock)
+        pairing.plan(session)
     send_due(site.resources, KINDS.sendings)
     assert do_jobs(site) >= 1
     with site.resources.database.reading() as session:

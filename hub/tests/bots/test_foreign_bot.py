@@ -47,7 +47,7 @@ def serving(secret: str) -> Iterator[str]:
 def test_it_passes_the_check_and_plays_without_a_fault(resources: Resources) -> None:
     ann = Owner(resources)
     new = NewBot("code-battle", "Foreign", NOBODY)
-    own_bot = ann.do(lambda s: bots_service.register(s, ann.clock, resources.sealer, ann.id, new))
+    own_bot = ann.do(lambda s: bots_service.register(s, resources.sealer, ann.id, new))
     with serving(own_bot.secret) as address:
         ann.do(lambda s: s.execute(update(Bot).values(endpoint=address)))
         bots_jobs.check_bot(resources, own_bot.id)
@@ -56,7 +56,7 @@ def test_it_passes_the_check_and_plays_without_a_fault(resources: Resources) -> 
         assert all(step["ok"] for step in bot.checks)
         seats = (Seat("Foreign", bot_id=own_bot.id), Seat("other", spec="builtin:gatherer"))
         plan = Plan("practice", "k", "code-battle", seats, {"max_turns": 30})
-        match = ann.do(lambda s: planning.plan(s, ann.clock, plan))
+        match = ann.do(lambda s: planning.plan(s, plan))
         Worker("me", 1, KINDS).play(resources, match)
     with resources.database.reading() as session:
         seat = session.scalars(select(MatchParticipant).where(MatchParticipant.slot == 0)).one()
@@ -122,7 +122,7 @@ def test_a_bot_of_hexagon_that_drops_what_no_server_asks_is_active_and_reads_a_n
         seats = (Seat("Swarm", bot_id=bot.id), Seat("other", spec="builtin:random"))
         with site.resources.database.writing() as session:
             plan = Plan("practice", "k", "hexagon", seats, {"size": 3})
-            match = planning.plan(session, site.clock, plan)
+            match = planning.plan(session, plan)
         Worker("me", 1, KINDS).play(site.resources, match)
     with site.resources.database.reading() as session:
         seat = session.scalars(select(MatchParticipant).where(MatchParticipant.slot == 0)).one()

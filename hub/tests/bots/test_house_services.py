@@ -106,34 +106,28 @@ def test_a_service_is_added_checked_and_moved(public: Resources, service: str) -
 
 
 def test_a_player_cannot_have_a_bot_there(public: Resources, service: str) -> None:
-    clock = public.clock
     with public.database.writing() as session:
-        ada = accounts_service.register(session, clock, "ada", "ada@example.org", "x")[0]
+        ada = accounts_service.register(session, "ada", "ada@example.org", "x")[0]
         secure = service.replace("http:", "https:")
-        theirs = bots_service.register(
-            session, clock, public.sealer, ada, NewBot(GAME, "Ada-1", secure)
-        )
+        theirs = bots_service.register(session, public.sealer, ada, NewBot(GAME, "Ada-1", secure))
         with pytest.raises(NameTaken):
             house.add_service(session, public, NewBot(GAME, "ADA-1", service), SECRET)
     bots_jobs.check_bot(public, theirs.id)
     assert statuses(public) == {"Ada-1": "INACTIVE"}
     with public.database.writing() as session, pytest.raises(UsernameTaken):
-        accounts_service.register(session, clock, HOUSE.upper(), "h@example.org", "x")
+        accounts_service.register(session, HOUSE.upper(), "h@example.org", "x")
 
 
 def test_in_one_match_each_bot_is_asked_where_it_may_be(public: Resources, service: str) -> None:
     """A bot of the site is reached within, and one of a player at the same address is not."""
-    clock = public.clock
     with public.database.writing() as session:
-        ada = accounts_service.register(session, clock, "ada", "ada@example.org", "x")[0]
-        theirs = bots_service.register(
-            session, clock, public.sealer, ada, NewBot(GAME, "Ada-1", service)
-        )
+        ada = accounts_service.register(session, "ada", "ada@example.org", "x")[0]
+        theirs = bots_service.register(session, public.sealer, ada, NewBot(GAME, "Ada-1", service))
         ours = house.add_service(session, public, NewBot(GAME, "Rusher-2", service), SECRET)
         seats = (Seat("Ada-1", theirs.id), Seat("Rusher-2", ours.id))
-        match = plan(session, clock, Plan("practice", "one", GAME, seats, {"max_turns": 3}, seed=1))
+        match = plan(session, Plan("practice", "one", GAME, seats, {"max_turns": 3}, seed=1))
     with public.database.writing() as session:
-        claim = KINDS.claim(session, clock, match, "me", LOST_AFTER)
+        claim = KINDS.claim(session, match, "me", LOST_AFTER)
     assert claim is not None
     spec = spec_of(claim, public.settings)
     assert spec.isolation.house == ("Rusher-2",)

@@ -9,11 +9,11 @@ from threading import Barrier, BrokenBarrierError
 
 import pytest
 from sqlalchemy import func, select
-from sqlalchemy.orm import Session
 
 from cw_hub.bots import service as bots_service
 from cw_hub.bots.service import MOST, NewBot
 from cw_hub.operation.resources import Resources
+from cw_hub.store.database import Session
 from cw_hub.store.models import Bot, BotKind, User
 from hub.tests.conftest import StillClock
 
@@ -31,17 +31,15 @@ def test_of_two_who_register_the_last_bot_at_once_one_does(
         for name in names:
             with resources.database.writing() as session:
                 new = NewBot("hexagon", name, "https://example.org")
-                bots_service.register(session, hub_clock, resources.sealer, ann, new)
+                bots_service.register(session, resources.sealer, ann, new)
 
     register([f"bot-{number}" for number in range(MOST - 1)])
     both, new_bot = Barrier(2), bots_service.new_bot
 
-    def wait_for_the_other(
-        session: Session, clock: StillClock, user: int, new: NewBot, kind: BotKind
-    ) -> Bot:
+    def wait_for_the_other(session: Session, user: int, new: NewBot, kind: BotKind) -> Bot:
         with suppress(BrokenBarrierError):
             both.wait(1)
-        return new_bot(session, clock, user, new, kind)
+        return new_bot(session, user, new, kind)
 
     monkeypatch.setattr(bots_service, "new_bot", wait_for_the_other)
     with ThreadPoolExecutor(2) as threads:

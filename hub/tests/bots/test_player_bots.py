@@ -15,7 +15,6 @@ from typing import TypeVar
 import pytest
 import requests
 from sqlalchemy import select, update
-from sqlalchemy.orm import Session
 
 from cw.games.registry import load_game
 from cw.kits import LANGUAGES
@@ -34,6 +33,7 @@ from cw_hub.operation.resources import Resources
 from cw_hub.pages.polls import Tags
 from cw_hub.site.formats import KINDS
 from cw_hub.site.processes import jobs_of
+from cw_hub.store.database import Session
 from cw_hub.store.models import Bot, Match, User
 from hub.tests.campaign import ROOT
 from hub.tests.conftest import ON_BOTH, ON_SQLITE, StillClock
@@ -88,7 +88,7 @@ class Owner:
     def register(self, name: str = "Swarm", game: str = "hexagon", at: str = NOBODY) -> int:
         new = NewBot(game, name, at)
         sealer = self.resources.sealer
-        return self.do(lambda s: bots_service.register(s, self.clock, sealer, self.id, new)).id
+        return self.do(lambda s: bots_service.register(s, sealer, self.id, new)).id
 
     def find(self, name: str = "Swarm", game: str | None = None) -> BotView:
         bot = self.do(lambda session: bots_service.find(session, game, name))
@@ -100,10 +100,10 @@ class Owner:
         return self.find()
 
     def practise(self, bot: int, strategy: str = "random") -> tuple[int, str]:
-        return self.do(lambda session: practise(session, self.clock, bot, strategy))
+        return self.do(lambda session: practise(session, bot, strategy))
 
     def retire(self, bot: int) -> bool:
-        return self.do(lambda session: bots_service.retire(session, self.clock, bot, "ann"))
+        return self.do(lambda session: bots_service.retire(session, bot, "ann"))
 
 
 @pytest.fixture
@@ -137,7 +137,7 @@ def test_a_user_has_ten_bots_and_no_more(ann: Owner) -> None:
 
 def test_the_secret_lies_sealed(ann: Owner) -> None:
     new = NewBot("hexagon", "Swarm", NOBODY)
-    bot = ann.do(lambda s: bots_service.register(s, ann.clock, ann.resources.sealer, ann.id, new))
+    bot = ann.do(lambda s: bots_service.register(s, ann.resources.sealer, ann.id, new))
     assert re.fullmatch("[0-9a-f]{64}", bot.secret)
     target = ann.do(lambda session: health.check_target(session, bot.id))
     assert target is not None
@@ -156,7 +156,7 @@ def test_a_bot_that_answers_as_it_should_is_active(ann: Owner) -> None:
 
 def test_a_bot_is_asked_with_its_own_secret(ann: Owner) -> None:
     new = NewBot("code-battle", "Swarm", NOBODY)
-    bot = ann.do(lambda s: bots_service.register(s, ann.clock, ann.resources.sealer, ann.id, new))
+    bot = ann.do(lambda s: bots_service.register(s, ann.resources.sealer, ann.id, new))
     for secret, status in ((bot.secret, "ACTIVE"), ("another", "INACTIVE")):
         with served("code-battle", "swarm", secret) as address:
             new_address = update(Bot).values(endpoint=address, status="PENDING")
@@ -178,7 +178,7 @@ def test_what_a_check_finds_too_late_is_not_written(ann: Owner) -> None:
     fine = [{"step": "answers", "ok": True}]
 
     def note() -> bool:
-        return ann.do(lambda session: health.note_check(session, ann.clock, target, fine))
+        return ann.do(lambda session: health.note_check(session, target, fine))
 
     ann.do(lambda session: session.execute(update(Bot).values(endpoint="http://elsewhere")))
     assert not note()
@@ -311,8 +311,8 @@ def offers_what_can_be_entered(site: Site, *, has_workshop: bool) -> None:
 
     with site.resources.database.writing() as session:
         for game, kind in (("code-battle", "daily"), ("paint", "daily"), ("end-of-codes", "daily")):
-            competition = competitions_service.new(session, site.clock, kind, game)
-            competitions_service.set_state(session, site.clock, competition.id, "running")
+            competition = competitions_service.new(session, kind, game)
+            competitions_service.set_state(session, competition.id, "running")
     assert offered() == ["code-battle", "hexagon"]
     if has_workshop:
         assert offered("program") == ["code-battle", "end-of-codes", "hexagon", "paint"]
@@ -325,9 +325,9 @@ def offers_what_can_be_entered(site: Site, *, has_workshop: bool) -> None:
     with site.resources.database.writing() as session:
         for one in competitions_service.everything(session):
             if one.game in {"hexagon", "code-battle"}:
-                competitions_service.set_state(session, site.clock, one.id, "paused")
-        competition = competitions_service.new(session, site.clock, "tournament", "hexagon")
-        competitions_service.set_state(session, site.clock, competition.id, "running")
+                competitions_service.set_state(session, one.id, "paused")
+        competition = competitions_service.new(session, "tournament", "hexagon")
+        competitions_service.set_state(session, competition.id, "running")
     assert way_to_write() == (WORKSHOP if has_workshop else "/games/hexagon/#write")
     page = ann.open("/bots/new?kind=address").text
     assert none_runs in page

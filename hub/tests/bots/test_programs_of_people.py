@@ -14,7 +14,6 @@ from typing import TypeVar
 import pytest
 import requests
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 
 from cw import kits
 from cw_hub.bots import checks, versions
@@ -32,6 +31,7 @@ from cw_hub.operation.resources import Resources
 from cw_hub.players import packages
 from cw_hub.site.formats import KINDS
 from cw_hub.site.processes import jobs_of, keep_in_order
+from cw_hub.store.database import Session
 from cw_hub.store.models import Bot, BotActivation, BotVersion, Match, MatchParticipant
 from hub.tests.conftest import ON_SQLITE, StillClock
 from hub.tests.program import make_admin, program_of
@@ -119,7 +119,7 @@ class Owner:
         """Play a rated match; return its name."""
         self.site.clock.advance(3600)
         with self.site.resources.database.writing() as session:
-            pairing.plan(session, self.site.clock)
+            pairing.plan(session)
         send_due(self.site.resources, KINDS.sendings)
         assert self.do_jobs() >= 1
         newest = select(Match.match_id).where(Match.kind == "rated").order_by(Match.id.desc())
@@ -346,12 +346,10 @@ def test_a_daily_game_of_paint_is_played_by_programs_of_people(owner: Owner) -> 
     assert register(other.browser, name="Roller").status_code == 303
     owner.do_jobs()
     with resources.database.writing() as session:
-        competition = competitions_service.new(session, resources.clock, "daily", "paint")
-        competitions_service.set_state(session, resources.clock, competition.id, "running")
-        competitions_service.set_values(
-            session, resources.clock, competition.id, {"options": {"turns": 20}}
-        )
-        game = daily_service.begin(session, resources.clock, competition.id)
+        competition = competitions_service.new(session, "daily", "paint")
+        competitions_service.set_state(session, competition.id, "running")
+        competitions_service.set_values(session, competition.id, {"options": {"turns": 20}})
+        game = daily_service.begin(session, competition.id)
         row = session.scalars(select(Match.id).where(Match.match_id == game)).one()
         assert of_programs(session, [row]) == {row}
     Worker("me", 1, KINDS).play(resources, row)

@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 
 import pytest
 from sqlalchemy import select, update
-from sqlalchemy.orm import Session
 
 from cw import kits
 from cw.errors import UsageError
@@ -34,6 +33,7 @@ from cw_hub.matches.replays import viewed_key
 from cw_hub.operation.resources import Resources
 from cw_hub.players import packages
 from cw_hub.site.formats import FORMATS, KINDS
+from cw_hub.store.database import Session
 from cw_hub.store.models import Battle, Competition, Match, MatchParticipant
 from cw_hub.store.objects import file_at
 from hub.tests.conftest import ON_BOTH, ON_SQLITE
@@ -92,7 +92,7 @@ class Duel:
             package = packages.package(name, data, bot.game, folder)
         versions.store(self.resources.objects, bot.bot_id, package.data, package.sha256)
         upload = Upload(package.sha256, len(package.data), "")
-        return self.do(lambda s: team_bots.add_version(s, self.resources.clock, bot, upload))
+        return self.do(lambda s: team_bots.add_version(s, bot, upload))
 
     def faults(self, match: Match) -> dict[str, list[Any]]:
         return {seat.name: list(seat.faults) for seat in self.of.seats(match)}
@@ -198,13 +198,12 @@ def test_a_new_version_plays_from_the_next_match_and_an_earlier_one_may_again(pa
 
 def use(duel: Duel, number: int) -> None:
     """Let a version of Alpha play."""
-    clock = duel.resources.clock
-    duel.do(lambda session: team_bots.use_version(session, clock, duel.bot("alpha"), number))
+    duel.do(lambda session: team_bots.use_version(session, duel.bot("alpha"), number))
 
 
 def practice(duel: Duel, team: str) -> str:
     """Play a practice match; return its name."""
-    match, name = duel.do(lambda s: plan_practice(s, duel.resources.clock, duel.bot(team)))
+    match, name = duel.do(lambda s: plan_practice(s, duel.bot(team)))
     WORKER.play(duel.resources, match)
     return name
 
@@ -297,8 +296,8 @@ def test_a_service_that_was_a_program_is_told_no_number_of_a_version(resources: 
     duel = Duel(resources, "hexagon", hosting="sandboxed")
     duel.upload("alpha", "bot.py", b"print(1)")
     bot = duel.bot("alpha")
-    sealer, clock = resources.sealer, resources.clock
-    duel.do(lambda s: team_bots.set_url(s, clock, sealer, bot, "http://127.0.0.1:9"))
+    sealer, _clock = resources.sealer, resources.clock
+    duel.do(lambda s: team_bots.set_url(s, sealer, bot, "http://127.0.0.1:9"))
     practice(duel, "alpha")
     assert duel.do(lambda s: health.check_target(s, bot.id)) is not None
     faults = duel.do(lambda s: last_faults(s, bot.id))

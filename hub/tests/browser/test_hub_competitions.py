@@ -52,7 +52,7 @@ def be_admin(walk: Walk) -> None:  # noqa: F811
     """Go on as a player who has just registered and was made an admin."""
     walk.be("Ada")
     with walk.site.resources.database.writing() as session:
-        administration.set_role(session, walk.site.clock, "Ada", "admin")
+        administration.set_role(session, "Ada", "admin")
 
 
 MINE = (

@@ -70,7 +70,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Played]:
 def write(resources: Any, clock: StillClock) -> tuple[str, str, int]:
     """Write games, two of them on one day, and plan the last one, which is still to be played."""
     with resources.database.writing() as session:
-        daily_history.write(session, clock, PLAYERS, GAMES)
+        daily_history.write(session, PLAYERS, GAMES)
         me = session.query(User).filter_by(username="player1").one()
         bot = session.query(Bot).filter_by(user_id=me.id).one()
         middle = session.query(Match).order_by(Match.id.desc()).offset(4).first()
@@ -82,13 +82,13 @@ def write(resources: Any, clock: StillClock) -> tuple[str, str, int]:
         session.execute(update(Match).where(Match.id == GAMES - 1).values(at=noon))
         competition = competitions_service.named(session, f"{daily_service.FORMAT}/{GAME}")
         small = {"M": 2, "MAX_HP": 2, "max_rounds": 40}
-        competitions_service.set_values(session, clock, competition.id, {"options": small})
-        daily_service.begin(session, clock, competition.id)
+        competitions_service.set_values(session, competition.id, {"options": small})
+        daily_service.begin(session, competition.id)
         game = session.query(Match).order_by(Match.id.desc()).first()
         assert game is not None
         return (
             middle.match_id,
-            tickets.issue_session(session, clock, me.id, remembered=True),
+            tickets.issue_session(session, me.id, remembered=True),
             game.id,
         )
 

@@ -64,7 +64,7 @@ def slow_bot() -> Iterator[tuple[str, Event]]:
 def two_bots(resources: Resources, address: str) -> tuple[int, tuple[Seat, ...]]:
     """Let two bots of the house be rated, of which the first is at an address."""
     with resources.database.writing() as session:
-        competition = rated_service.begin(session, resources.clock, "hexagon", "Hexagon")
+        competition = rated_service.begin(session, "hexagon", "Hexagon")
         bots = session.scalars(select(Bot).where(Bot.game == "hexagon").order_by(Bot.id)).all()[:2]
         bots[0].kind, bots[0].endpoint = "url", address
         return competition, tuple(Seat(bot.name, bot.id) for bot in bots)
@@ -74,7 +74,7 @@ def begin(resources: Resources, competition: int, seats: tuple[Seat, ...]) -> st
     """Plan a rated match and send it to the worker; return its name."""
     plan = Plan("rated", "", "hexagon", seats, {"size": 7}, competition, level=1500)
     with resources.database.writing() as session:
-        match = planning.plan(session, resources.clock, plan)
+        match = planning.plan(session, plan)
         name = session.scalars(select(Match.match_id).where(Match.id == match)).one()
     resources.queue.send("play_match", match, queue="rated")
     return name

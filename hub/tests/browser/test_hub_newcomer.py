@@ -139,25 +139,23 @@ class Walk:
 
 def prepare(resources: Resources, course: Course) -> None:
     """Let a game be played daily, and in a rated season that begins later."""
-    clock, game = resources.clock, course.game
+    game = course.game
     begin_site(resources)
     with resources.database.writing() as session:
         first = competitions_service.named(session, "rated/code-battle")
-        competitions_service.set_state(session, clock, first.id, "paused")
+        competitions_service.set_state(session, first.id, "paused")
         how = {"options": dict(course.options), "rest": 0}
-        rated_service.begin(session, clock, game, course.title, **how)
+        rated_service.begin(session, game, course.title, **how)
         competition = rated_service.of_game(session, game)
         assert competition is not None
-        competitions_service.set_values(session, clock, competition.id, how)
+        competitions_service.set_values(session, competition.id, how)
         # A bot that plays a rated match practises when that is over.
-        competitions_service.set_state(session, clock, competition.id, "paused")
-        daily_service.begin_site(session, clock)
+        competitions_service.set_state(session, competition.id, "paused")
+        daily_service.begin_site(session)
         standing = competitions_service.find(session, daily_service.FORMAT, game)
-        every_day = standing or competitions_service.new(session, clock, daily_service.FORMAT, game)
-        competitions_service.set_state(session, clock, every_day.id, "running")
-        competitions_service.set_values(
-            session, clock, every_day.id, {"options": dict(course.options)}
-        )
+        every_day = standing or competitions_service.new(session, daily_service.FORMAT, game)
+        competitions_service.set_state(session, every_day.id, "running")
+        competitions_service.set_values(session, every_day.id, {"options": dict(course.options)})
 
 
 def new_tournament(resources: Resources, course: Course) -> str:
@@ -170,7 +168,7 @@ def new_tournament(resources: Resources, course: Course) -> str:
     house = NewTeam("House", "MAIN", bot=f"builtin:{course.random}")
     of_teams = TournamentConfig("t1", course.game, "Duel", 1, settings, teams=[house])
     with resources.database.writing() as session:
-        return invite(session, resources.clock, create(session, resources.clock, of_teams).id)
+        return invite(session, create(session, of_teams).id)
 
 
 @contextmanager

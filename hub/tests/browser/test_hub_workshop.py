@@ -116,10 +116,10 @@ def test_a_bot_is_run_without_a_version(walk: Walk) -> None:  # noqa: F811
     page.keyboard.press("Control+Enter")
     expect(page.locator("#words")).to_contain_text("waits")
     with walk.site.resources.database.writing() as session:
-        workshop_tasks.claim_task(session, walk.site.clock, "a worker that is killed")
+        workshop_tasks.claim_task(session, "a worker that is killed")
     walk.site.clock.advance(60)
     with walk.site.resources.database.writing() as session:
-        workshop_tasks.sweep(session, walk.site.clock)
+        workshop_tasks.sweep(session)
     expect(page.locator("#words")).to_contain_text("is gone")
     assert on_each_screen(page) == []
     with working(walk.site):

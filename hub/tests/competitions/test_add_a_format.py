@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 
 from cw_hub.bots import service as bots_service
 from cw_hub.competitions import service as competitions_service
@@ -16,6 +15,7 @@ from cw_hub.matches.jobs import Worker
 from cw_hub.operation.resources import Resources
 from cw_hub.site.formats import FORMATS
 from cw_hub.site.processes import tick
+from cw_hub.store.database import Session
 from cw_hub.store.models import Match, User
 from hub.tests.conftest import ON_SQLITE, StillClock
 from hub.tests.documents import DOCS
@@ -44,7 +44,7 @@ def add_bots(session: Session, resources: Resources) -> None:
     session.add(user)
     session.flush()
     for name, strategy in (("First", "random"), ("Second", "random"), ("Third", "greedy")):
-        bots_service.add_builtin(session, resources.clock, user.id, "hexagon", name, strategy)
+        bots_service.add_builtin(session, user.id, "hexagon", name, strategy)
 
 
 def is_king(visitor: Visitor, name: str) -> bool:
@@ -63,12 +63,10 @@ def test_a_format_is_its_folder_and_its_line(
     worker = Worker("me", 1, kinds_of(formats))
     with resources.database.writing() as session:
         add_bots(session, resources)
-        hill = competitions_service.new(
-            session, hub_clock, NAME, "hexagon", slug="hill", title="The hill"
-        )
+        hill = competitions_service.new(session, NAME, "hexagon", slug="hill", title="The hill")
         added = format_named(formats, NAME)
         assert added is not None
-        added.steer(session, hub_clock, hill, "running", competitions_service.OPERATOR)
+        added.steer(session, hill, "running", competitions_service.OPERATOR)
     with site_on(resources, hub_clock, formats) as site:
         visitor = site.visitor()
         assert "The hill waiting for a challenger" in words_of(visitor.open("/"))
@@ -106,10 +104,8 @@ def test_the_home_page_shows_who_leads(
     worker = Worker("me", 1, kinds_of(formats))
     with resources.database.writing() as session:
         add_bots(session, resources)
-        hill = competitions_service.new(
-            session, hub_clock, NAME, "hexagon", slug="hill", title="The hill"
-        )
-        competitions_service.set_state(session, hub_clock, hill.id, "running")
+        hill = competitions_service.new(session, NAME, "hexagon", slug="hill", title="The hill")
+        competitions_service.set_state(session, hill.id, "running")
     tick(resources, formats)
     worker.play(resources, matches_of(resources)[0].id)
     with site_on(resources, hub_clock, formats) as site:

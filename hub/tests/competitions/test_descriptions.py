@@ -80,7 +80,7 @@ def add_all(site: Site) -> dict[str, str]:
 
     def do(verb: Callable[..., Any], *values: Any, **more: Any) -> Any:
         with site.resources.database.writing() as session:
-            return verb(session, site.clock, *values, **more)
+            return verb(session, *values, **more)
 
     for kind in ("daily", "rated", "cup"):
         settings = {"bots": "Ann,Bob"} if kind == "cup" else None
@@ -112,9 +112,9 @@ def test_the_page_of_every_format_shows_it_and_its_card_the_first_sentence(site:
 def test_what_stands_in_a_card_ends_no_attribute(site: Site) -> None:
     with site.resources.database.writing() as session:
         facts = competitions_service.new(
-            session, site.clock, "daily", "paint", description='"><meta http-equiv="refresh"> Hi'
+            session, "daily", "paint", description='"><meta http-equiv="refresh"> Hi'
         )
-        competitions_service.set_state(session, site.clock, facts.id, "running")
+        competitions_service.set_state(session, facts.id, "running")
     page = site.visitor().open("/ranking?game=paint").text
     assert '<meta http-equiv="refresh"' not in page
     assert 'content="&#34;&gt;&lt;meta http-equiv=&#34;refresh&#34;&gt; Hi"' in page

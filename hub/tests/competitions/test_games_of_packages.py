@@ -61,7 +61,7 @@ def two_bots(resources: Resources, tron: None) -> list[int]:
             user = User(username=name, username_key=name, created_at=resources.clock())
             session.add(user)
             session.flush()
-            bot = bots_service.add_builtin(session, resources.clock, user.id, GAME, name, "roomy")
+            bot = bots_service.add_builtin(session, user.id, GAME, name, "roomy")
             rated_service.enter(session, bot)
             rows.append(bot)
         return rows
@@ -72,12 +72,10 @@ def begun(resources: Resources, kind: str, **settings: Any) -> int:
     format_ = format_named(FORMATS, kind)
     assert format_ is not None
     with resources.database.writing() as session:
-        competition = competitions_service.new(session, resources.clock, kind, GAME)
-        format_.change(
-            session, resources.clock, competition, settings, competitions_service.OPERATOR
-        )
+        competition = competitions_service.new(session, kind, GAME)
+        format_.change(session, competition, settings, competitions_service.OPERATOR)
         facts = competitions_service.named(session, f"{kind}/{GAME}")
-        format_.steer(session, resources.clock, facts, "running", competitions_service.OPERATOR)
+        format_.steer(session, facts, "running", competitions_service.OPERATOR)
         return competition.id
 
 
@@ -89,8 +87,8 @@ def matches(resources: Resources) -> list[Match]:
 def test_a_rated_match_is_played(resources: Resources, two_bots: list[int]) -> None:
     begun(resources, "rated", options=SMALL, rest="0", formats="2")
     with resources.database.writing() as session:
-        maintenance.see_worker(session, resources.clock, "me", "1", 1)
-        planned = pairing.plan(session, resources.clock)
+        maintenance.see_worker(session, "me", "1", 1)
+        planned = pairing.plan(session)
     for match in matches(resources):
         ME.play(resources, match.id)
     assert [(match.state, match.game) for match in matches(resources)] == [("done", GAME)] * planned
@@ -101,7 +99,7 @@ def test_a_rated_match_is_played(resources: Resources, two_bots: list[int]) -> N
 def test_a_daily_game_is_played(resources: Resources, two_bots: list[int]) -> None:
     competition = begun(resources, "daily", options=SMALL)
     with resources.database.writing() as session:
-        daily_service.begin(session, resources.clock, competition)
+        daily_service.begin(session, competition)
     ME.play(resources, matches(resources)[-1].id)
     assert [match.state for match in matches(resources)] == ["done"]
 

@@ -38,7 +38,7 @@ def test_bots_of_a_locked_account_are_planned_again_once_it_is_unlocked(
     planned = arena.queued()
     assert {"bot-0", "bot-1"} <= players_of(arena, planned)
     with resources.database.writing() as session:
-        administration.lock(session, hub_clock, "user0")
+        administration.lock(session, "user0")
     arena.plan()
     assert arena.queued() == planned
     for match in planned:
@@ -50,7 +50,7 @@ def test_bots_of_a_locked_account_are_planned_again_once_it_is_unlocked(
     assert "bot-0" not in others
     assert seats_of_a_daily_game(arena) == {"bot-1"}
     with resources.database.writing() as session:
-        administration.unlock(session, hub_clock, "user0")
+        administration.unlock(session, "user0")
     arena.plan()
     assert "bot-0" in players_of(arena, arena.queued())
     assert seats_of_a_daily_game(arena) == {"bot-0", "bot-1"}

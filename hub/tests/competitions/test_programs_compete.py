@@ -67,14 +67,11 @@ class Hub:
     def cup(self) -> None:
         """Play a cup between the two programs."""
         with self.resources.database.writing() as session:
-            clock = self.site.clock
-            new = competitions_service.new(
-                session, clock, "cup", "paint", slug="spring", title="Spring"
-            )
+            new = competitions_service.new(session, "cup", "paint", slug="spring", title="Spring")
             facts = competitions_service.facts_of(competitions_service.lock(session, new.id))
-            CUP.change(session, clock, facts, {"bots": ",".join(BOTS), "options": SHORT}, OPERATOR)
+            CUP.change(session, facts, {"bots": ",".join(BOTS), "options": SHORT}, OPERATOR)
             facts = competitions_service.facts_of(competitions_service.lock(session, new.id))
-            CUP.steer(session, clock, facts, "running", OPERATOR)
+            CUP.steer(session, facts, "running", OPERATOR)
         while not self.is_over("cup/spring"):
             tick(self.resources)
             with self.resources.database.reading() as session:
@@ -90,11 +87,10 @@ class Hub:
     def daily_game(self) -> None:
         """Play a daily game."""
         with self.resources.database.writing() as session:
-            clock = self.site.clock
-            of = competitions_service.new(session, clock, "daily", "paint")
-            competitions_service.set_state(session, clock, of.id, "running")
-            competitions_service.set_values(session, clock, of.id, {"options": {"turns": 10}})
-            daily_service.begin(session, clock, of.id)
+            of = competitions_service.new(session, "daily", "paint")
+            competitions_service.set_state(session, of.id, "running")
+            competitions_service.set_values(session, of.id, {"options": {"turns": 10}})
+            daily_service.begin(session, of.id)
         tick(self.resources)
         self.owners["ann"].do_jobs()
 

@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 
 from cw.errors import UsageError
 from cw_hub.competitions import service as competitions_service
@@ -26,6 +25,7 @@ from cw_hub.competitions.tournament.creation import TournamentConfig, create
 from cw_hub.operation.resources import Resources
 from cw_hub.site.formats import FORMATS
 from cw_hub.site.processes import sweep
+from cw_hub.store.database import Session
 from cw_hub.store.models import Audit, CompetitionState, Event
 from hub.tests.conftest import ON_SQLITE, StillClock
 
@@ -39,9 +39,9 @@ class Plan:
         self.resources, self.clock, self.kind = resources, clock, kind
         with resources.database.writing() as session:
             if kind == "tournament":
-                create(session, clock, TournamentConfig("paint", "paint"))
+                create(session, TournamentConfig("paint", "paint"))
             else:
-                competitions_service.new(session, clock, kind, "paint")
+                competitions_service.new(session, kind, "paint")
 
     @property
     def facts(self) -> CompetitionFacts:
@@ -56,22 +56,20 @@ class Plan:
         format_ = format_named(FORMATS, self.kind)
         assert format_ is not None
         with self.resources.database.writing() as session:
-            format_.schedule(
-                session, self.clock, self.facts, Dates(start, end, "Europe/Athens"), "Ada"
-            )
+            format_.schedule(session, self.facts, Dates(start, end, "Europe/Athens"), "Ada")
 
     def steer(self, state: CompetitionState) -> None:
         format_ = format_named(FORMATS, self.kind)
         assert format_ is not None
         with self.resources.database.writing() as session:
-            format_.steer(session, self.clock, self.facts, state, OPERATOR)
+            format_.steer(session, self.facts, state, OPERATOR)
 
     def after(self, hours: float) -> str:
         """Let time go on; return the state after a look at the timetable."""
         self.clock.advance(hours * 3600)
         with self.resources.database.writing() as session:
-            sweep(session, self.clock, FORMATS)
-            progress.plan(session, self.clock)
+            sweep(session, FORMATS)
+            progress.plan(session)
         return self.facts.state
 
     def dates(self) -> Dates:
@@ -127,7 +125,7 @@ def test_the_first_game_of_one_that_is_planned_comes_after_its_start(
     plan.set(30)
     plan.steer("planned")
     with resources.database.reading() as session:
-        coming = upcoming(session, hub_clock, plan.facts)
+        coming = upcoming(session, plan.facts)
     assert coming.next == datetime(2026, 11, 22, 18, tzinfo=UTC)
 
 
@@ -157,7 +155,7 @@ def test_a_cup_that_cannot_begin_is_a_draft_again_and_says_why(
     with pytest.raises(UsageError):
         plan.steer("planned")
     with resources.database.writing() as session:
-        competitions_service.set_state(session, hub_clock, plan.facts.id, "planned")
+        competitions_service.set_state(session, plan.facts.id, "planned")
     assert plan.after(2) == "draft"
     with resources.database.reading() as session:
         assert problem_of(session, plan.facts.id)

@@ -56,12 +56,12 @@ class Duel:
         """Begin a challenge, of Swarm against Gopher if no others are named."""
         with self.resources.database.writing() as session:
             bots_of_it = (own or self.swarm, opponent or self.gopher)
-            return challenges.begin(session, self.clock, *bots_of_it, matches)
+            return challenges.begin(session, *bots_of_it, matches)
 
     def sent(self) -> list[int]:
         """Send what is due; return the matches."""
         with self.resources.database.writing() as session:
-            return [message.id for message in to_send(session, self.clock)]
+            return [message.id for message in to_send(session)]
 
     def find(self, challenge: str) -> ChallengeView:
         """Return a challenge as it is."""
@@ -73,7 +73,7 @@ class Duel:
     def play(self, match: int, winner: int | None, seconds: float = 5) -> None:
         """Let a match be played, which a slot wins or nobody."""
         with self.resources.database.writing() as session:
-            claim = KINDS.claim(session, self.clock, match, "worker", LEASE)
+            claim = KINDS.claim(session, match, "worker", LEASE)
         assert claim is not None
         began = self.clock()
         self.clock.advance(seconds)
@@ -81,7 +81,7 @@ class Duel:
         slots = tuple(SlotResult(rank, 2.0 - rank) for rank in ranks)
         battle = BattleResult("turn_limit", slots, 5, None, 0, began, self.clock())
         with self.resources.database.writing() as session:
-            assert KINDS.finish(session, self.clock, claim, [battle]) == "done"
+            assert KINDS.finish(session, claim, [battle]) == "done"
 
     def release(self) -> None:
         """Let the bots go whose match is over, as a tick does before it pairs."""
@@ -116,8 +116,8 @@ def test_the_score_is_of_the_challenger_whatever_its_seat(duel: Duel) -> None:
     assert (view.won, view.drawn, view.lost) == (1, 1, 1)
     assert view.sentence == ("Swarm 1.5 : 1.5 Gopher: match 4 of 10 begins when both bots are free")
     with duel.resources.database.writing() as session:
-        challenges.stop(session, duel.clock, challenge)
-        challenges.stop(session, duel.clock, challenge)
+        challenges.stop(session, challenge)
+        challenges.stop(session, challenge)
     assert duel.find(challenge).sentence == "Swarm 1.5 : 1.5 Gopher after 3 of 10 matches"
     assert duel.sent() == []
 
@@ -208,7 +208,7 @@ def test_a_bot_that_plays_no_more_ends_its_challenges(duel: Duel) -> None:
     (first,) = duel.sent()
     duel.play(first, 0)
     with duel.resources.database.writing() as session:
-        bots_service.retire(session, duel.clock, duel.gopher, "bob")
+        bots_service.retire(session, duel.gopher, "bob")
     assert duel.sent() == []
     view = duel.find(challenge)
     assert [match.state for match in view.matches] == ["done", *["void"] * 9]

@@ -37,7 +37,7 @@ FIRST = Opponent(1)
 def painter(resources: Resources) -> BotView:
     """A bot with two versions that can play."""
     with resources.database.writing() as session:
-        user = accounts_service.register(session, resources.clock, "ann", "ann@example.org", "x")[0]
+        user = accounts_service.register(session, "ann", "ann@example.org", "x")[0]
     return new_bot(resources, user)
 
 
@@ -45,9 +45,7 @@ def new_bot(resources: Resources, user: int, name: str = "Painter") -> BotView:
     """Return a bot of a user with two versions that can play."""
     with resources.database.writing() as session:
         new = NewBot(game="paint", name=name, endpoint="", description="")
-        bot = bots_service.register(
-            session, resources.clock, resources.sealer, user, new, is_program=True
-        )
+        bot = bots_service.register(session, resources.sealer, user, new, is_program=True)
     for note in (b"# one", b"# two"):
         data = packages.pack({**KIT, "bot.py": KIT["bot.py"] + note})
         package = version_pages.packed("bot.zip", data, "paint")
@@ -61,12 +59,12 @@ def new_bot(resources: Resources, user: int, name: str = "Painter") -> BotView:
 
 def begin(resources: Resources, bot: BotView, against: Opponent = FIRST) -> int:
     with resources.database.writing() as session:
-        return comparisons.begin(session, resources.clock, bot, 2, against)
+        return comparisons.begin(session, bot, 2, against)
 
 
 def sweep(resources: Resources) -> None:
     with resources.database.writing() as session:
-        comparisons.sweep(session, resources.clock)
+        comparisons.sweep(session)
 
 
 def waiting(resources: Resources) -> list[int]:
@@ -95,7 +93,7 @@ def end_match(resources: Resources, match: int, *ranks: tuple[int, int]) -> None
             )
             for each in ranks
         ]
-        assert KINDS.finish(session, clock, claim, battles) == "done"
+        assert KINDS.finish(session, claim, battles) == "done"
 
 
 def view_of(resources: Resources, bot: BotView, number: int) -> ComparisonView:
@@ -159,7 +157,7 @@ def test_matches_of_comparisons_give_way_to_all_others(
     clock: Clock = resources.clock
     seats = (Seat("walker", spec="builtin:walker"), Seat("random", spec="builtin:random"))
     with resources.database.writing() as session:
-        other = planning.plan(session, clock, Plan("practice", "x", "paint", seats))
+        other = planning.plan(session, Plan("practice", "x", "paint", seats))
         session.execute(update(Match).values(sent_at=clock()))
     worker = Worker("me", 1, KINDS)
     programs = Figures(program_slots=2, program_kinds=("practice",))
@@ -189,7 +187,7 @@ def test_a_comparison_of_a_bot_that_is_retired_stops(
     number = begin(resources, painter)
     sweep(resources)
     with resources.database.writing() as session:
-        bots_service.retire(session, resources.clock, painter.id, "ann")
+        bots_service.retire(session, painter.id, "ann")
     sweep(resources)
     assert view_of(resources, painter, number).state == "stopped"
     assert waiting(resources) == []

@@ -144,7 +144,7 @@ def test_no_choice_of_a_list_tells_who_plays(arena: Arena, site: Site) -> None:
 def test_a_bot_learns_nothing_with_the_id_of_its_match(arena: Arena, site: Site) -> None:
     match = planned(arena)
     with arena.resources.database.writing() as session:
-        claim = results.claim(session, arena.clock, match.id, "worker", LEASE)
+        claim = results.claim(session, match.id, "worker", LEASE)
     assert claim is not None
     document = site.visitor().open(f"/api/v1/matches/{claim.wire_id}").json()
     assert {name for name, value in document.items() if value is not None and value != []} == {
@@ -177,8 +177,8 @@ def test_owners_see_no_seed_of_a_practice_match_that_waits(arena: Arena, site: S
 
 def test_a_game_without_hidden_information_names_its_players(arena: Arena, site: Site) -> None:
     with arena.resources.database.writing() as session:
-        rated_service.begin(session, arena.clock, "hexagon", "Hexagon", house_plays=True)
-        pairing.plan(session, arena.clock)
+        rated_service.begin(session, "hexagon", "Hexagon", house_plays=True)
+        pairing.plan(session)
         match = session.scalars(select(Match).where(Match.game == "hexagon")).first()
         assert match is not None
         seed, name = str(match.seed), match.match_id
@@ -193,7 +193,7 @@ def test_a_game_without_hidden_information_names_its_players(arena: Arena, site:
 def test_the_map_of_a_match_does_not_follow_from_those_before_it(arena: Arena) -> None:
     with arena.resources.database.reading() as session:
         (competition,) = rated_service.rated_competitions(session)
-        table = pairing.Eligible.of(session, arena.clock, competition)
+        table = pairing.Eligible.of(session, competition)
         for players, uses in table.maps.items():
             assert len(maps.longest_unused(uses or ())) == 25, players
     draws = [table.drawn_maps()[2] for _ in range(200)]

@@ -33,7 +33,7 @@ def test_a_match_is_moved_once_and_that_is_noted(
     seats = (Seat("a", spec="builtin:random"), Seat("b", spec="builtin:greedy"))
     with resources.database.writing() as session:
         plan = Plan("practice", "k", "hexagon", seats)
-        planning.plan(session, resources.clock, plan)
+        planning.plan(session, plan)
         session.execute(update(Match).values(state=before, troubles=5))
     with resources.database.reading() as session:
         match_id = session.scalars(select(Match.match_id)).one()

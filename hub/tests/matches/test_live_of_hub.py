@@ -66,7 +66,7 @@ def running(resources: Resources, game: str = "paint", kind: str = "daily") -> s
     """Return a match that a worker plays."""
     seats = tuple(Seat(seat.name, spec=seat.spec) for seat in SEATS)
     with resources.database.writing() as session:
-        match = planning.plan(session, resources.clock, Plan(kind, "k", game, seats))
+        match = planning.plan(session, Plan(kind, "k", game, seats))
         row = update(MatchRow).where(MatchRow.id == match)
         session.execute(row.values(state="in_progress", attempt=1, level=1500))
         return session.scalars(select(MatchRow.match_id).where(MatchRow.id == match)).one()

@@ -16,14 +16,13 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from sqlalchemy import func, select
-from sqlalchemy.orm import Session
 
 from cw_hub.matches import planning, results
 from cw_hub.matches.planning import Plan, Seat
 from cw_hub.matches.results import BattleResult, Claim
 from cw_hub.operation.resources import Resources
 from cw_hub.players.messages import SlotResult
-from cw_hub.store.database import Database
+from cw_hub.store.database import Database, Session
 from cw_hub.store.migrations import upgrade
 from cw_hub.store.models import Battle, Bot, Match, MatchParticipant, User
 from cw_hub.store.sealing import Sealed
@@ -57,10 +56,10 @@ class Hub:
 
     def plan(self, key: str = "k", game: str = "hexagon") -> int:
         wanted = Plan("practice", key, game, SEATS)
-        return self.do(lambda session: planning.plan(session, self.clock, wanted))
+        return self.do(lambda session: planning.plan(session, wanted))
 
     def claim(self, match: int, worker: str = "w") -> Claim | None:
-        return self.do(lambda session: results.claim(session, self.clock, match, worker, LEASE))
+        return self.do(lambda session: results.claim(session, match, worker, LEASE))
 
     def claimed(self, match: int, worker: str = "w") -> Claim:
         claim = self.claim(match, worker)
@@ -68,25 +67,25 @@ class Hub:
         return claim
 
     def finish(self, claim: Claim) -> results.Finish:
-        return self.do(lambda session: results.finish(session, self.clock, claim, [battle()]))
+        return self.do(lambda session: results.finish(session, claim, [battle()]))
 
     def progress(self, claim: Claim, turn: int = 1) -> bool:
-        return self.do(lambda s: results.progress(s, self.clock, claim, turn, LEASE))
+        return self.do(lambda s: results.progress(s, claim, turn, LEASE))
 
     def interrupt(self, claim: Claim) -> bool:
         return self.do(lambda session: results.interrupt(session, claim, "stopped"))
 
     def trouble(self, claim: Claim) -> bool:
-        return self.do(lambda session: results.trouble(session, self.clock, claim, "KeyError"))
+        return self.do(lambda session: results.trouble(session, claim, "KeyError"))
 
     def reap(self) -> int:
-        return self.do(lambda session: results.reap(session, self.clock))
+        return self.do(results.reap)
 
     def requeue(self) -> int:
         return self.do(results.requeue)
 
     def sent(self) -> list[int]:
-        return [one.id for one in self.do(lambda s: planning.to_send(s, self.clock))]
+        return [one.id for one in self.do(planning.to_send)]
 
     def row(self, match: int) -> Match:
         with self.database.reading() as session:
@@ -172,7 +171,7 @@ def test_a_claim_reads_bots_as_they_are_then(hub: Hub, resources: Resources) -> 
 
     bot = hub.do(add)
     seats = (Seat("swarm", bot_id=bot), SEATS[1])
-    match = hub.do(lambda s: planning.plan(s, hub.clock, Plan("practice", "k", "hexagon", seats)))
+    match = hub.do(lambda s: planning.plan(s, Plan("practice", "k", "hexagon", seats)))
     hub.do(lambda s: s.get_one(Bot, bot).__setattr__("endpoint", "http://127.0.0.1:10"))
     seat = hub.claimed(match).seats[0]
     assert (seat.spec, seat.public) == ("http://127.0.0.1:10", "b_00000001")
@@ -280,7 +279,7 @@ def test_a_match_is_called_off_before_it_begins_and_not_after(hub: Hub) -> None:
     hub.claimed(playing.id)
 
     def void(name: str) -> bool:
-        return hub.do(lambda s: results.void(s, hub.clock, name, "a bot is no longer active"))
+        return hub.do(lambda s: results.void(s, name, "a bot is no longer active"))
 
     assert void(waiting.match_id)
     assert not void(waiting.match_id)
@@ -373,5 +372,5 @@ TestLives.settings = settings(max_examples=amount(10, 40), stateful_step_count=3
 
 def test_the_seed_may_be_given(hub: Hub) -> None:
     wanted = replace(Plan("practice", "k", "hexagon", SEATS), seed=2**62)
-    match = hub.do(lambda session: planning.plan(session, hub.clock, wanted))
+    match = hub.do(lambda session: planning.plan(session, wanted))
     assert hub.row(match).seed == 2**62

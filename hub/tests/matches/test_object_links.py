@@ -57,7 +57,7 @@ HEXAGON = Plan(
 def play(resources: Resources, plan: Plan = BATTLE) -> str:
     """Play a match of a kind of its own, which everybody may see; return its path."""
     with resources.database.writing() as session:
-        match = planning.plan(session, resources.clock, plan)
+        match = planning.plan(session, plan)
     Worker("me", 1, KINDS).play(resources, match)
     with resources.database.reading() as session:
         return f"/match/{session.scalars(select(Match.match_id)).one()}"

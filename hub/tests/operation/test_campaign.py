@@ -123,7 +123,7 @@ def test_a_worker_that_is_told_to_end_gives_its_match_back_at_once(
             seats = (planning.Seat("slow", spec=address), planning.Seat("b", spec="builtin:random"))
             with resources.database.writing() as session:
                 plan = planning.Plan("practice", "k", "hexagon", seats)
-                match = planning.plan(session, resources.clock, plan)
+                match = planning.plan(session, plan)
             resources.queue.send("play_match", match, queue="practice")
             log = tmp_path / "worker.log"
             worker = Role(["worker"], environment, log, program=patience.PROGRAM[1:])

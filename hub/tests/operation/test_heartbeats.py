@@ -60,12 +60,12 @@ def test_each_role_lives_for_a_minute_after_it_was_seen(
     beat(resources, "b:2", "worker")
     hub_clock.advance(21)
     with resources.database.reading() as session:
-        beats = heartbeats.live(session, hub_clock)
+        beats = heartbeats.live(session)
         assert heartbeats.by_role(beats) == {"pages": 0, "scheduler": 0, "worker": 1}
-        assert present(session, hub_clock).processes[0].figures.disk_free_bytes > 0
+        assert present(session).processes[0].figures.disk_free_bytes > 0
     hub_clock.advance(86_400)
     with resources.database.writing() as session:
-        maintenance.sweep(session, hub_clock)
+        maintenance.sweep(session)
         assert not session.query(Heartbeat).count()
 
 
@@ -113,14 +113,12 @@ def test_mails_that_could_not_be_sent_are_shown_and_sent_again(
     root = site.player("Root")
     make_admin(site, "Root")
     with resources.database.writing() as session:
-        user, _ = accounts_service.register(session, hub_clock, "Ada", "ada@example.org", "hash")
-        mail_id = accounts_mail.put(session, hub_clock, "verify", user)
-        mail = accounts_mail.claim(session, hub_clock, mail_id)
+        user, _ = accounts_service.register(session, "Ada", "ada@example.org", "hash")
+        mail_id = accounts_mail.put(session, "verify", user)
+        mail = accounts_mail.claim(session, mail_id)
         assert mail is not None
-        accounts_mail.fail(session, hub_clock, replace(mail, attempt=1), "SMTPDataError")
-        accounts_mail.end(
-            session, hub_clock, Claim(mail_id, 1, "", "verify", user), "dead", "refused"
-        )
+        accounts_mail.fail(session, replace(mail, attempt=1), "SMTPDataError")
+        accounts_mail.end(session, Claim(mail_id, 1, "", "verify", user), "dead", "refused")
     sample = Metrics(resources).registry.get_sample_value
     assert sample("cw_mails", {"state": "dead"}) == 1
     assert sample("cw_mails_failed_total") == 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -26,6 +25,7 @@ from cw_hub.site.formats import FORMATS, KINDS
 from cw_hub.site.processes import steps_of
 from cw_hub.store.models import MatchState
 from hub.tests.conftest import ON_SQLITE, StillClock
+from hub.tests.sites import by_clock
 from tests.fixtures import FakeClock
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -65,7 +65,7 @@ def test_a_step_that_fails_keeps_no_other_from_being_done(
 def planned(resources: Resources) -> int:
     seats = (Seat("a", spec="builtin:random"), Seat("b", spec="builtin:greedy"))
     with resources.database.writing() as session:
-        return planning.plan(session, resources.clock, Plan("practice", "k", "hexagon", seats))
+        return planning.plan(session, Plan("practice", "k", "hexagon", seats))
 
 
 def counted(resources: Resources) -> dict[MatchState, int]:
@@ -78,7 +78,7 @@ def counted(resources: Resources) -> dict[MatchState, int]:
 def test_a_clock_that_is_off_is_not_gone_by(
     shared: Resources, caplog: pytest.LogCaptureFixture, seconds: int, is_right: bool
 ) -> None:
-    off = replace(shared, clock=lambda: utc_now() + timedelta(seconds=seconds))
+    off = by_clock(shared, lambda: utc_now() + timedelta(seconds=seconds))
     assert ClockCheck().is_right(off) == is_right
     assert ("nothing is played and nothing ticks here" in caplog.text) != is_right
 
@@ -86,7 +86,7 @@ def test_a_clock_that_is_off_is_not_gone_by(
 @pytest.mark.thorough
 def test_a_clock_is_compared_each_minute(shared: Resources, clock: FakeClock) -> None:
     check = ClockCheck(clock)
-    off = replace(shared, clock=lambda: utc_now() + timedelta(seconds=30))
+    off = by_clock(shared, lambda: utc_now() + timedelta(seconds=30))
     assert check.is_right(shared)
     clock.advance(59)
     assert check.is_right(off)
@@ -102,10 +102,10 @@ def test_nothing_is_claimed_or_ticks_by_a_wrong_clock(
     shared: Resources, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     match, wrong = planned(shared), [60.0]
-    hub = replace(shared, clock=lambda: utc_now() + timedelta(seconds=wrong[0]))
+    hub = by_clock(shared, lambda: utc_now() + timedelta(seconds=wrong[0]))
     Ticker(steps_of(FORMATS), clock).tick(hub)
     with shared.database.reading() as session:
-        assert len(planning.to_send(session, shared.clock)) == 1
+        assert len(planning.to_send(session)) == 1
 
     def wait(_: float) -> None:
         assert counted(shared) == {"queued": 1}
@@ -125,7 +125,7 @@ def test_leases_that_ended_in_an_outage_may_be_renewed_after_it(
     lease = timedelta(seconds=resources.settings.lease)
     match, ticker = planned(resources), Ticker(steps_of(FORMATS), clock)
     with resources.database.writing() as session:
-        claim = results.claim(session, hub_clock, match, "me", lease)
+        claim = results.claim(session, match, "me", lease)
     assert claim is not None
     monkeypatch.setattr(ClockCheck, "is_right", lambda *_: True)
     with monkeypatch.context() as outage:
@@ -137,7 +137,7 @@ def test_leases_that_ended_in_an_outage_may_be_renewed_after_it(
     ticker.tick(resources)
     assert counted(resources) == {"in_progress": 1}
     with resources.database.writing() as session:
-        assert results.progress(session, hub_clock, claim, 1, lease)
+        assert results.progress(session, claim, 1, lease)
     hub_clock.advance(lease.total_seconds() + 1)
     clock.advance(1)
     ticker.tick(resources)

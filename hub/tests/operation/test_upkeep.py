@@ -8,7 +8,6 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from sqlalchemy import func, select
-from sqlalchemy.orm import Session
 
 from cw_hub.accounts.avatars import key_of
 from cw_hub.competitions import service as competitions_service
@@ -20,8 +19,10 @@ from cw_hub.operation.maintenance import Daily
 from cw_hub.operation.resources import Resources
 from cw_hub.site.formats import KINDS
 from cw_hub.site.processes import keep_in_order
+from cw_hub.store.database import Session
 from cw_hub.store.models import Battle, Competition, Match, MatchParticipant, User
 from hub.tests.conftest import StillClock
+from hub.tests.sites import by_clock
 
 NOW = datetime(2026, 11, 20, 18, tzinfo=UTC)
 A_DAY = 4
@@ -132,7 +133,7 @@ def test_challenges_and_matches_with_a_crash_stay_longer(resources: Resources) -
                 )
                 session.add(MatchParticipant(match_id=match, slot=0, name="x", crashed=offset == 2))
     store(resources, *keys.values())
-    then = replace(resources, clock=lambda: NOW)
+    then = by_clock(resources, lambda: NOW)
     for _ in range(2):
         keep_in_order(then)
         left = {word for word, key in keys.items() if key in replays(resources)}
@@ -155,9 +156,9 @@ def test_objects_that_no_match_names_go_after_two_days(resources: Resources) -> 
     stray = survivors.replace(".json.gz", "-2.json.gz")
     for key in (*objects_of(stray), "replays/2026/11/m_ffffffff.json.gz"):
         resources.objects.put_new(key, b"")
-    keep_in_order(replace(resources, clock=lambda: now + timedelta(days=1)))
+    keep_in_order(by_clock(resources, lambda: now + timedelta(days=1)))
     assert len([*resources.objects.keys("replays")]) == 5
-    keep_in_order(replace(resources, clock=lambda: now + timedelta(days=3)))
+    keep_in_order(by_clock(resources, lambda: now + timedelta(days=3)))
     assert set(resources.objects.keys("replays")) == {*objects_of(survivors)}
 
 
@@ -180,11 +181,11 @@ def test_pictures_of_nobody_go(resources: Resources) -> None:
     with resources.database.writing() as session:
         for name in ("shown", "alike"):
             session.add(User(username=name, username_key=name, avatar="a" * 64, created_at=NOW))
-        cup = competitions_service.new(session, lambda: NOW, "cup", "paint")
-        competitions_service.set_picture(session, lambda: NOW, cup.id, "c" * 64)
+        cup = competitions_service.new(session, "cup", "paint")
+        competitions_service.set_picture(session, cup.id, "c" * 64)
     for digest in ("a" * 64, "b" * 64, "c" * 64):
         resources.objects.put_new(key_of(digest), b"")
-    keep_in_order(replace(resources, clock=lambda: utc_now() + timedelta(days=3)))
+    keep_in_order(by_clock(resources, lambda: utc_now() + timedelta(days=3)))
     assert {*resources.objects.keys("avatars")} == {key_of("a" * 64), key_of("c" * 64)}
 
 

@@ -108,17 +108,17 @@ def as_bot(site: Site, name: str) -> str:
 def as_team(site: Site, name: str) -> str:
     rows = Rows(site.resources.database, site.clock).begin()
     rows.group("GRODNO")
-    return refusal(site, lambda session: add_teams(session, site.clock, rows.id, [NewTeam(name)]))
+    return refusal(site, lambda session: add_teams(session, rows.id, [NewTeam(name)]))
 
 
 def as_group(site: Site, name: str) -> str:
     rows = Rows(site.resources.database, site.clock).begin()
-    return refusal(site, lambda session: add_group(session, site.clock, rows.id, NewGroup(name)))
+    return refusal(site, lambda session: add_group(session, rows.id, NewGroup(name)))
 
 
 def as_competition(site: Site, name: str) -> str:
     def make(session: object) -> object:
-        return competitions_service.new(session, site.clock, "rated", "hexagon", title=name)  # type: ignore[arg-type]
+        return competitions_service.new(session, "rated", "hexagon", title=name)  # type: ignore[arg-type]
 
     return refusal(site, make)
 

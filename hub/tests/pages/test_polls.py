@@ -56,7 +56,7 @@ def public_match(site: Site) -> str:
     """Plan a match that everybody may see; return its name."""
     seats = tuple(Seat(name, spec=f"builtin:{name}") for name in ("greedy", "random"))
     with site.resources.database.writing() as session:
-        row = planning.plan(session, site.clock, Plan("championship", "one", "hexagon", seats))
+        row = planning.plan(session, Plan("championship", "one", "hexagon", seats))
         return session.scalars(select(Match.match_id).where(Match.id == row)).one()
 
 

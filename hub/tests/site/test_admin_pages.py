@@ -43,12 +43,12 @@ def new_bot(site: Site, name: str, owner: str = "Root") -> str:
     with hub.database.writing() as session:
         user_id = administration.find(session, owner).id
         new = NewBot("paint", name, f"http://127.0.0.1:9/{name}")
-        return bots_service.register(session, hub.clock, hub.sealer, user_id, new).bot_id
+        return bots_service.register(session, hub.sealer, user_id, new).bot_id
 
 
 def new_competition(site: Site, slug: str) -> int:
     with site.resources.database.writing() as session:
-        return competitions_service.new(session, site.clock, "rated", "paint", slug=slug).id
+        return competitions_service.new(session, "rated", "paint", slug=slug).id
 
 
 def new_match(site: Site, name: str, state: str, at: datetime) -> None:
@@ -192,7 +192,7 @@ def test_competitions_name_their_hosts_and_are_paused_once_that_is_confirmed(
     with site.resources.database.writing() as session:
         hetty = administration.find(session, "Hetty").id
         session.add(CompetitionHost(competition_id=row, user_id=hetty, added_at=site.clock()))
-        competitions_service.set_state(session, site.clock, row, "running")
+        competitions_service.set_state(session, row, "running")
     assert " 0 1 paint rated " in words_of(root.open("/admin/people?q=hetty"))
     at, list_ = "/admin/rated/spring", "/admin/competitions"
     assert "rated/spring running Hetty 0" in words_of(root.open(list_))
@@ -208,8 +208,8 @@ def test_competitions_name_their_hosts_and_are_paused_once_that_is_confirmed(
 
 def test_tournaments_are_led_on_pages_of_their_own(site: Site, root: Visitor) -> None:
     with site.resources.database.writing() as session:
-        row = competitions_service.new(session, site.clock, "tournament", "paint", slug="duel").id
-        competitions_service.set_state(session, site.clock, row, "running")
+        row = competitions_service.new(session, "tournament", "paint", slug="duel").id
+        competitions_service.set_state(session, row, "running")
     page = root.open("/admin/competitions")
     assert "/t/duel/host/people#hosts-title" in page.text
     assert "/admin/tournament/duel/pause" not in page.text
@@ -300,7 +300,7 @@ def test_mails_are_found_by_a_part_of_a_name_or_a_whole_address(site: Site, root
     site.player("Ann")
     with site.resources.database.writing() as session:
         ann = administration.find(session, "Ann").id
-        mail.put(session, site.clock, "email", ann, email="new@example.org")
+        mail.put(session, "email", ann, email="new@example.org")
     list_ = "/admin/mails"
     assert "Ann confirm another address waits" in words_of(root.open(f"{list_}?to=NN"))
     assert "Root" not in words_of(root.open(f"{list_}?to=NN")).partition(" To ")[2]

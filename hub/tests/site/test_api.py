@@ -78,8 +78,8 @@ def test_each_answer_is_what_the_description_says(played: Arena, site: Site) -> 
     duel(site.resources.database, site.clock).event("start", -5)
     play_game(site, 3)
     with site.resources.database.writing() as session:
-        cup = competitions_service.new(session, site.clock, "cup", "hexagon", slug="spring")
-        competitions_service.set_state(session, site.clock, cup.id, "running")
+        cup = competitions_service.new(session, "cup", "hexagon", slug="spring")
+        competitions_service.set_state(session, cup.id, "running")
     visitor = Program(site)
     names = names_of(visitor) | {"match_id": really_played(played)}
     public = [one for one in OPERATIONS if one.method == "GET" and not one.needs_token]

@@ -95,11 +95,11 @@ def test_competitions_are_listed_but_for_drafts(site: Site) -> None:
     program, hub = Program(site), site.resources
     with hub.database.writing() as session:
         rows = {
-            state: competitions_service.new(session, site.clock, "rated", "paint", slug=state).id
+            state: competitions_service.new(session, "rated", "paint", slug=state).id
             for state in ("draft", "running", "over")
         }
-        competitions_service.set_state(session, site.clock, rows["running"], "running")
-        competitions_service.set_state(session, site.clock, rows["over"], "over")
+        competitions_service.set_state(session, rows["running"], "running")
+        competitions_service.set_state(session, rows["over"], "over")
     listed = program.everything("/competitions", limit=1)
     assert [one["slug"] for one in listed] == ["over", "running"]
     assert program.read("/competitions", state="over")["items"] == listed[:1]

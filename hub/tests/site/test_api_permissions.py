@@ -120,7 +120,7 @@ def test_a_token_without_the_role_is_no_admin(site: Site) -> None:
     root = program_of(site, "Root", "admin")
     assert status_of(root, "suspend_bot") == 415
     with site.resources.database.writing() as session:
-        administration.set_role(session, site.clock, "Root", "player")
+        administration.set_role(session, "Root", "player")
     assert status_of(root, "suspend_bot") == 403
 
 
@@ -145,26 +145,26 @@ def test_what_is_no_token_is_refused_everywhere(site: Site) -> None:
 def revoke(site: Site) -> None:
     with site.resources.database.writing() as session:
         user_id = administration.find(session, "Ann").id
-        digest = tickets.of_user(session, site.clock, user_id)[0].digest
-        assert tickets.revoke_token(session, site.clock, user_id, digest, "Ann")
-        assert not tickets.revoke_token(session, site.clock, user_id, digest, "Ann")
+        digest = tickets.of_user(session, user_id)[0].digest
+        assert tickets.revoke_token(session, user_id, digest, "Ann")
+        assert not tickets.revoke_token(session, user_id, digest, "Ann")
 
 
 def lock_for_a_while(site: Site) -> None:
     with site.resources.database.writing() as session:
-        administration.lock(session, site.clock, "Ann")
-        administration.unlock(session, site.clock, "Ann")
+        administration.lock(session, "Ann")
+        administration.unlock(session, "Ann")
 
 
 def delete(site: Site) -> None:
     with site.resources.database.writing() as session:
-        administration.delete(session, site.clock, "Ann")
+        administration.delete(session, "Ann")
 
 
 def reset(site: Site) -> None:
     with site.resources.database.writing() as session:
-        link = administration.reset_link(session, site.clock, "Ann")
-        accounts_service.reset_password(session, site.clock, link, "hash")
+        link = administration.reset_link(session, "Ann")
+        accounts_service.reset_password(session, link, "hash")
 
 
 @pytest.mark.parametrize(
@@ -259,7 +259,7 @@ def test_a_token_is_refused_with_a_word_at_its_field(site: Site) -> None:
     with site.resources.database.writing() as session:
         new = tickets.NewToken("ci", frozenset({"read"}), 365)
         for _ in range(10):
-            tickets.create(session, site.clock, 1, new, "Ann")
+            tickets.create(session, 1, new, "Ann")
     full = ann.fill(
         "/settings/tokens",
         on="/settings",
@@ -320,7 +320,7 @@ def test_the_operator_makes_lists_and_revokes(site: Site) -> None:
     token = result.stdout.strip()
     assert token.startswith("cw_")
     with site.resources.database.reading() as session:
-        entries = tickets.of_user(session, site.clock, 1)
+        entries = tickets.of_user(session, 1)
     assert [(one.name, one.scopes) for one in entries] == [("ops", ("admin", "read"))]
     listed = type_command(site, "list", "Ann").stdout
     assert listed.startswith(f"{entries[0].short}  ops  admin, read  until 20")

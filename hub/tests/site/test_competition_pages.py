@@ -240,9 +240,7 @@ def test_a_draft_is_previewed_by_admins_alone(
         assert visitor.open(path).status_code == 404
     assert words["description"] not in site.visitor().open("/api/v1/status").text
     with site.resources.database.writing() as session:
-        competitions_service.set_state(
-            session, site.clock, facts_of(site, f"{kind}/paint").id, "running"
-        )
+        competitions_service.set_state(session, facts_of(site, f"{kind}/paint").id, "running")
     page = site.player("Cid").open(path).text
     assert "For <strong>all</strong>." in page
     assert "Preview" not in page

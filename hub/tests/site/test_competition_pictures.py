@@ -62,7 +62,7 @@ def digest_of(site: Site, name: str) -> str | None:
 def run(site: Site, name: str) -> None:
     with site.resources.database.writing() as session:
         facts = competitions_service.named(session, name)
-        competitions_service.set_state(session, site.clock, facts.id, "running")
+        competitions_service.set_state(session, facts.id, "running")
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,7 @@ def play_round(site: Site) -> None:
     jobs = jobs_of(Worker("me", 1, KINDS))
     for _ in range(2):
         with site.resources.database.writing() as session:
-            tournament_format.FORMAT.plan(session, site.clock)
+            tournament_format.FORMAT.plan(session)
         send_own(site.resources, KINDS.sendings)
         while site.queue.jobs:
             job, arguments, _ = site.queue.jobs.pop(0)

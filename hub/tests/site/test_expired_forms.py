@@ -91,7 +91,7 @@ def test_a_session_that_has_ended_elsewhere_is_told_of(site: Site) -> None:
     ada = site.player("Ada")
     token = ada.token("/settings")
     with site.resources.database.writing() as session:
-        administration.end_sessions(session, site.clock, "Ada")
+        administration.end_sessions(session, "Ada")
     answer = ada.send_form("/settings", {"csrf_token": token, "country": "GR"})
     assert answer.headers["Location"] == "/login"
     assert "You are logged out, so nothing was saved." in words_of(ada.open("/login"))

@@ -33,9 +33,7 @@ def add_event(site: Site, title: str, *, is_applied: bool) -> None:
     with site.resources.database.writing() as session:
         row = session.query(Competition).filter_by(format=FORMAT).first()
         if row is None:
-            competition = competitions_service.new(
-                session, clock, FORMAT, "hexagon", title="Evening"
-            )
+            competition = competitions_service.new(session, FORMAT, "hexagon", title="Evening")
             row = session.get_one(Competition, competition.id)
         applied = clock() if is_applied else None
         session.add(

@@ -7,13 +7,13 @@ from dataclasses import replace
 from datetime import timedelta
 
 from sqlalchemy import select, update
-from sqlalchemy.orm import Session
 
 from cw_hub.bots.service import add_builtin
 from cw_hub.competitions.rated import service as rated_service
 from cw_hub.matches import planning
 from cw_hub.matches.planning import Plan, Seat
 from cw_hub.operation.resources import Resources
+from cw_hub.store.database import Session
 from cw_hub.store.models import Bot, Competition, Match, MatchParticipant, Rating, User
 from hub.tests.conftest import ON_SQLITE, StillClock
 from hub.tests.sites import Site, site_on, words_of
@@ -21,7 +21,7 @@ from hub.tests.sites import Site, site_on, words_of
 SEATS = tuple(Seat(name, spec=f"builtin:{name}") for name in ("greedy", "random"))
 
 
-def competition(session: Session, clock: StillClock, game: str, kind: str, state: str) -> int:
+def competition(session: Session, game: str, kind: str, state: str) -> int:
     """Make a competition; return its id."""
     row = Competition(
         slug=game,
@@ -30,7 +30,7 @@ def competition(session: Session, clock: StillClock, game: str, kind: str, state
         title=f"{kind} {game}",
         seed=1,
         state=state,
-        created_at=clock(),
+        created_at=session.now(),
     )
     session.add(row)
     session.flush()
@@ -49,8 +49,8 @@ def play(session: Session, clock: StillClock, competition: int, key: str, first:
         players=4,
         seed=1,
         state="done",
-        at=clock(),
-        finished_at=clock(),
+        at=session.now(),
+        finished_at=session.now(),
     )
     session.add(row)
     session.flush()
@@ -78,11 +78,11 @@ def test_an_empty_site_says_that_nothing_is_played_and_nobody_leads(site: Site) 
 
 def test_the_page_of_a_game_has_what_the_site_knows_of_it(site: Site) -> None:
     with site.resources.database.writing() as session:
-        daily = competition(session, site.clock, "paint", "daily", "running")
-        competition(session, site.clock, "hexagon", "daily", "running")
+        daily = competition(session, "paint", "daily", "running")
+        competition(session, "hexagon", "daily", "running")
         play(session, site.clock, daily, "1", "first")
         plan = Plan("daily", "now", "paint", SEATS, competition_id=daily)
-        row = planning.plan(session, site.clock, plan)
+        row = planning.plan(session, plan)
         values = {"state": "in_progress", "started_at": site.clock()}
         session.execute(update(Match).where(Match.id == row).values(values))
     page = site.visitor().open("/games/paint/")
@@ -100,15 +100,15 @@ def test_each_competition_has_a_row_with_what_is_on_and_next(site: Site) -> None
     clock = site.clock
     with site.resources.database.writing() as session:
         for game, state in (("paint", "running"), ("hexagon", "paused"), ("chess", "draft")):
-            competition(session, clock, game, "daily", state)
-        rated = competition(session, clock, "code-battle", "rated", "running")
-        soon = competition(session, clock, "end-of-codes", "daily", "running")
+            competition(session, game, "daily", state)
+        rated = competition(session, "code-battle", "rated", "running")
+        soon = competition(session, "end-of-codes", "daily", "running")
         for of, at, state in ((soon, timedelta(hours=3), "queued"), (rated, None, "in_progress")):
             plan = Plan("daily", str(of), "hexagon", SEATS, competition_id=of)
-            row = planning.plan(session, clock, plan)
+            row = planning.plan(session, plan)
             values = {"at": clock() + (at or timedelta()), "state": state, "started_at": clock()}
             session.execute(update(Match).where(Match.id == row).values(values))
-        competition(session, clock, "duel", "tournament", "running")
+        competition(session, "duel", "tournament", "running")
     home = site.visitor().open("/")
     assert '<a href="/t/duel/">tournament duel</a>' in home.text
     page = words_of(home)
@@ -121,7 +121,7 @@ def test_each_competition_has_a_row_with_what_is_on_and_next(site: Site) -> None
 
 def test_the_first_three_of_the_last_daily_game_are_at_the_top(site: Site) -> None:
     with site.resources.database.writing() as session:
-        daily = competition(session, site.clock, "paint", "daily", "running")
+        daily = competition(session, "paint", "daily", "running")
         play(session, site.clock, daily, "1", "old")
         play(session, site.clock, daily, "2", "new")
     page = words_of(site.visitor().open("/"))
@@ -133,10 +133,10 @@ def test_the_first_three_of_the_last_daily_game_are_at_the_top(site: Site) -> No
 def test_the_three_highest_ratings_are_at_the_top(site: Site) -> None:
     site.player("Ada")
     with site.resources.database.writing() as session:
-        rated = competition(session, site.clock, "code-battle", "rated", "running")
+        rated = competition(session, "code-battle", "rated", "running")
         ada = session.scalars(select(User.id)).one()
         for number in range(5):
-            bot = add_builtin(session, site.clock, ada, "code-battle", f"Bot-{number}", "hunter")
+            bot = add_builtin(session, ada, "code-battle", f"Bot-{number}", "hunter")
             rated_service.enter(session, bot)
             session.flush()
             row = session.get_one(Rating, (rated, bot))

@@ -69,9 +69,9 @@ def test_rows_are_counted(site: Site, hub_clock: StillClock) -> None:
     begin_site(site.resources)
     site.player("Ada")
     with site.resources.database.writing() as session:
-        maintenance.see_worker(session, hub_clock, "here:1", "0", 1)
+        maintenance.see_worker(session, "here:1", "0", 1)
         hub_clock.advance(90)
-        maintenance.see_worker(session, hub_clock, "here:2", "0", 1)
+        maintenance.see_worker(session, "here:2", "0", 1)
         bots: list[tuple[BotStatus, int, float]] = [
             ("ACTIVE", 0, 0),
             ("ACTIVE", 2, 1),
@@ -114,10 +114,10 @@ def test_matches_that_a_tournament_holds_back_wait_for_no_worker(
     tournament.happens("start")
     with resources.database.reading() as session:
         assert len(tournament.matches()) == 6
-        assert figures.present(session, hub_clock).queued == 0
+        assert figures.present(session).queued == 0
     assert len(tournament.send()) == 2
     with resources.database.reading() as session:
-        assert figures.present(session, hub_clock).queued == 2
+        assert figures.present(session).queued == 2
 
 
 @ON_SQLITE

@@ -49,17 +49,13 @@ def test_players_get_all_that_is_known_of_them_and_of_nobody_else(site: Site) ->
     resources.objects.put_new(avatars.key_of(digest), b"picture")
     with resources.database.writing() as session:
         ids: dict[str | None, int] = dict(session.execute(select(User.username, User.id)).all())
-        accounts_service.befriend(session, resources.clock, ids["Ada"], "Bob")
+        accounts_service.befriend(session, ids["Ada"], "Bob")
         accounts_service.set_avatar(session, ids["Ada"], digest)
         new = NewBot("code-battle", "Rusher", "http://127.0.0.1:9")
-        secret = bots_service.register(
-            session, resources.clock, resources.sealer, ids["Ada"], new
-        ).secret
-        bot = bots_service.add_builtin(
-            session, resources.clock, ids["Ada"], "hexagon", "Comb", "greedy"
-        )
-        bots_service.add_builtin(session, resources.clock, ids["Bob"], "hexagon", "Other", "greedy")
-        practise(session, resources.clock, bot, "random")
+        secret = bots_service.register(session, resources.sealer, ids["Ada"], new).secret
+        bot = bots_service.add_builtin(session, ids["Ada"], "hexagon", "Comb", "greedy")
+        bots_service.add_builtin(session, ids["Bob"], "hexagon", "Other", "greedy")
+        practise(session, bot, "random")
     data = data_of(ada)
     assert {*data} == {f"{name}.json" for name in ROWS} | {"picture.webp"}
     assert {*ROWS} == KNOWN

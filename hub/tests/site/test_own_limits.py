@@ -87,5 +87,5 @@ def test_a_deleted_account_has_no_limits_left(site: Site, ada: Visitor) -> None:
     with site.resources.database.writing() as session:
         bob = administration.find(session, "Bob").id
         assert limits.of_user(session, bob) == {"challenges": 500}
-        administration.delete(session, site.clock, "Bob")
+        administration.delete(session, "Bob")
         assert limits.of_user(session, bob) == {}

@@ -92,7 +92,7 @@ class RotatingBot(SecretBot):
         if exchange.headers["X-ACB-Turn"] == "3" and not self.old:
             self.old, owner = self.secret, self.owner
             sealer, own = owner.resources.sealer, owner.find()
-            self.secret = owner.do(lambda s: bots_service.rotate(s, owner.clock, sealer, own))
+            self.secret = owner.do(lambda s: bots_service.rotate(s, sealer, own))
         super().turn(exchange)
 
     def refuse(self, exchange: Exchange) -> None:
@@ -107,13 +107,11 @@ class RotatingBot(SecretBot):
 def planned(ann: Owner, bot: SecretBot, address: str, **options: int) -> int:
     """Register a bot, and plan a match of it."""
     new = bots_service.NewBot("code-battle", "Swarm", address)
-    own_bot = ann.do(
-        lambda s: bots_service.register(s, ann.clock, ann.resources.sealer, ann.id, new)
-    )
+    own_bot = ann.do(lambda s: bots_service.register(s, ann.resources.sealer, ann.id, new))
     bot.secret = own_bot.secret
     seats = (Seat("Swarm", bot_id=own_bot.id), Seat("other", spec="builtin:random"))
     plan = Plan("practice", "k", "code-battle", seats, {"map": "m2_001", **options})
-    return ann.do(lambda s: planning.plan(s, ann.clock, plan))
+    return ann.do(lambda s: planning.plan(s, plan))
 
 
 def test_a_match_takes_a_rotated_secret_at_its_next_progress(

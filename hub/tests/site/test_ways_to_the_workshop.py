@@ -28,7 +28,7 @@ def match_of(site: Site, *names: str) -> str:
     """Plan a match of built-in strategies under these names; return the address of its page."""
     seats = tuple(Seat(name, spec="builtin:walker") for name in names)
     with site.resources.database.writing() as session:
-        match = planning.plan(session, site.clock, Plan("rated", " ".join(names), "paint", seats))
+        match = planning.plan(session, Plan("rated", " ".join(names), "paint", seats))
         return f"/match/{session.get_one(Match, match).match_id}"
 
 

@@ -10,12 +10,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from playwright.sync_api import expect, sync_playwright
-from sqlalchemy.orm import Session
 
 from cw.cli import main
 from cw_hub.competitions import service as competitions_service
 from cw_hub.matches import results
-from cw_hub.store.database import Database
+from cw_hub.store.database import Database, Session
 from hub.tests.campaign import wait_until
 from hub.tests.soak.composed import DEPLOY, Composed, composed
 from hub.tests.soak.hosts import MINE, Host, ip, joined

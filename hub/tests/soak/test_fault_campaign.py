@@ -162,7 +162,7 @@ def register(resources: Resources, served: CountingBots) -> None:
             session.add(user)
             session.flush()
             new = NewBot(GAME, name, served.endpoint(name))
-            bot = bots_service.register(session, resources.clock, resources.sealer, user.id, new)
+            bot = bots_service.register(session, resources.sealer, user.id, new)
             rated_service.enter(session, bot.id)
             served.secrets[name] = bot.secret
         healthy = {"status": "ACTIVE", "healthy_at": resources.clock(), "check_due_at": None}

@@ -37,7 +37,7 @@ def plan(resources: Resources, key: str, opponent: str) -> None:
     seats = (Seat("held", spec=opponent), Seat("house", spec="builtin:random"))
     options = {"size": 4, "timeout": 600}
     with resources.database.writing() as session:
-        planning.plan(session, resources.clock, Plan("practice", key, GAME, seats, options))
+        planning.plan(session, Plan("practice", key, GAME, seats, options))
 
 
 def the(resources: Resources, key: str, what: Callable[[Match], bool]) -> bool:

@@ -96,12 +96,12 @@ def test_a_hub_works_through_a_pooler(pooler: int, tmp_path: Path, hub_clock: St
             def see(number: int) -> None:
                 tick(resources)
                 with resources.database.writing() as session:
-                    maintenance.see_worker(session, hub_clock, f"worker {number}", "1", 1)
+                    maintenance.see_worker(session, f"worker {number}", "1", 1)
 
             with ThreadPoolExecutor(8) as threads:
                 list(threads.map(see, range(40)))
             with resources.database.reading() as session:
-                assert maintenance.live_workers(session, hub_clock) == 40
+                assert maintenance.live_workers(session) == 40
             assert resources.database.now() is not None
             file = io.BytesIO()
             backup = backups.write(resources.database, hub_clock, file)

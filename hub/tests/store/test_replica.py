@@ -62,9 +62,9 @@ def fill(database: Database, name: str, game: str) -> None:
     seats = (Seat("a", spec="builtin:random"), Seat("b", spec="builtin:greedy"))
     with database.writing() as session:
         session.add(User(username=name, username_key=name.lower(), created_at=clock()))
-        rated_service.begin(session, clock, game, game)
+        rated_service.begin(session, game, game)
         session.execute(update(Competition).values(revision=len(game)))
-        planning.plan(session, clock, Plan("rated", f"of {name}", game, seats))
+        planning.plan(session, Plan("rated", f"of {name}", game, seats))
 
 
 @contextmanager

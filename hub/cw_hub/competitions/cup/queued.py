@@ -26,7 +26,6 @@ import msgspec
 from msgspec.structs import replace
 from sqlalchemy import select, update
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.orm import Session
 
 from cw import documents
 from cw.arena.bots import BotSpec
@@ -55,7 +54,6 @@ from cw_hub.competitions.cup.service import (
     plan_cup,
     program_key,
 )
-from cw_hub.context import Clock
 from cw_hub.matches.match_types import Guests
 from cw_hub.matches.planning import send_of
 from cw_hub.matches.results import ANEW, MOST_TROUBLES, OPEN, Claim
@@ -68,7 +66,7 @@ from cw_hub.players.messages import Program
 from cw_hub.players.packages import MIB, Bounds
 from cw_hub.players.playing import Outcome
 from cw_hub.players.programs import PYTHON
-from cw_hub.store.database import is_away
+from cw_hub.store.database import Session, is_away
 from cw_hub.store.models import Match, MatchState
 from cw_hub.store.objects import ObjectStore, StoreAway
 from cw_hub.store.sealing import Sealed, Sealer
@@ -296,7 +294,6 @@ class SentMatch(NamedTuple):
 
 def open_cup(
     session: Session,
-    clock: Clock,
     slug: str,
     settings: ChampionshipSettings,
     values: Mapping[str, Any],
@@ -307,7 +304,6 @@ def open_cup(
     """
     cup = competitions_service.find(session, NAME, slug) or competitions_service.new(
         session,
-        clock,
         NAME,
         settings.game,
         slug=slug,
@@ -315,11 +311,11 @@ def open_cup(
         seed=settings.seed,
         actor=ACTOR,
     )
-    competitions_service.set_values(session, clock, cup.id, values)
+    competitions_service.set_values(session, cup.id, values)
     its = (Match.competition_id == cup.id, Match.state.in_(("void", "failed")))
     session.execute(update(Match).where(*its).values(ANEW))
-    competitions_service.set_state(session, clock, cup.id, "running", ACTOR)
-    plan_cup(session, clock, cup.id)
+    competitions_service.set_state(session, cup.id, "running", ACTOR)
+    plan_cup(session, cup.id)
     return cup.id
 
 
@@ -362,17 +358,17 @@ def open_keys(session: Session, cup: int) -> set[str]:
     return set(session.scalars(query))
 
 
-def stop(session: Session, clock: Clock, cup: int, *, with_played: bool = False) -> None:
+def stop(session: Session, cup: int, *, with_played: bool = False) -> None:
     """Pause a cup, and void its waiting matches; with `with_played`, also the running ones.
 
     Idempotent. A worker that has lost its match notices, and stops.
     """
     if competitions_service.lock(session, cup).state == "running":
-        competitions_service.set_state(session, clock, cup, "paused", ACTOR)
+        competitions_service.set_state(session, cup, "paused", ACTOR)
     states: tuple[MatchState, ...] = OPEN if with_played else ("queued", "interrupted")
     off = {
         "state": "void",
-        "finished_at": clock(),
+        "finished_at": session.now(),
         "reason": CALLED_OFF,
         "worker": None,
         "lease_until": None,
@@ -423,7 +419,7 @@ def connected(settings: HubSettings) -> Iterator[Resources]:
 def slots_of(resources: Resources) -> int:
     """Return the number of matches that live workers can play at the same time."""
     with resources.database.reading() as session:
-        return maintenance.live_slots(session, resources.clock)
+        return maintenance.live_slots(session)
 
 
 def id_of(folder: Path) -> str:
@@ -480,7 +476,7 @@ class HubPlayers:
         values = settings_for(journal.settings, teams, room)
         with logs.about(request_id=f"championship-{self._slug}"):
             with resources.database.writing() as session:
-                self._cup = open_cup(session, resources.clock, self._slug, journal.settings, values)
+                self._cup = open_cup(session, self._slug, journal.settings, values)
                 self._known = open_keys(session, self._cup)
             # If the queue is down, the next tick sends the matches.
             send_of(resources, self._cup)
@@ -544,12 +540,11 @@ class HubPlayers:
 
     def _look(self, waiting: Sequence[str]) -> list[SentMatch]:
         """Return the states of matches; when stopping, first call off those that are waiting."""
-        clock = self._resources.clock
         if self._stopping:
             with self._resources.database.writing() as session:
-                stop(session, clock, self._cup)
+                stop(session, self._cup)
         with self._resources.database.reading() as session:
-            slots = maintenance.live_slots(session, clock)
+            slots = maintenance.live_slots(session)
             statuses = sent_statuses(session, self._cup, waiting)
         self.lanes = max(1, slots)
         self._tell("" if slots else NO_WORKER)
@@ -596,4 +591,4 @@ class HubPlayers:
 
     def _call_off(self) -> None:
         with self._resources.database.writing() as session:
-            stop(session, self._resources.clock, self._cup, with_played=True)
+            stop(session, self._cup, with_played=True)

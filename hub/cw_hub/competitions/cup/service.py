@@ -14,7 +14,6 @@ from hashlib import sha256
 from typing import Any, Final
 
 from sqlalchemy import select, update
-from sqlalchemy.orm import Session
 
 from cw.championship.config import ChampionshipSettings
 from cw.championship.entries import Entry, EntryFault
@@ -27,12 +26,12 @@ from cw.league.fixtures import Fixture, Result, open_fixtures
 from cw_hub.bots.service import name_key
 from cw_hub.competitions import service as competitions_service
 from cw_hub.competitions.service import SINCE, CompetitionFacts, facts_of
-from cw_hub.context import Clock
 from cw_hub.matches import planning
 from cw_hub.matches.planning import Plan, Seat
 from cw_hub.matches.results import OPEN, BattleResult, Claim
 from cw_hub.operation.resources import Resources
 from cw_hub.pages.request import whole_number
+from cw_hub.store.database import Session
 from cw_hub.store.models import Bot, Competition, CompetitionState, Match, MatchParticipant
 
 NAME: Final = "cup"
@@ -292,16 +291,16 @@ def entry_of(fixture: Fixture, match: Match, seats: Sequence[MatchParticipant]) 
     )
 
 
-def plan(session: Session, clock: Clock) -> None:
+def plan(session: Session) -> None:
     """Plan the due matches of all running cups. Idempotent, also when called concurrently."""
     running = select(Competition.id).where(
         Competition.format == NAME, Competition.state == "running"
     )
     for cup in session.scalars(running.order_by(Competition.id)).all():
-        plan_cup(session, clock, cup)
+        plan_cup(session, cup)
 
 
-def plan_cup(session: Session, clock: Clock, competition: int) -> None:
+def plan_cup(session: Session, competition: int) -> None:
     """Plan the due matches of a cup, and end it once there are none left.
 
     Concurrent callers wait, and then find the matches already planned.
@@ -312,18 +311,15 @@ def plan_cup(session: Session, clock: Clock, competition: int) -> None:
     cup = Cup.of(session, facts_of(row))
     played, seats = cup.played(), seats_of(session, cup.facts)
     for fixture in cup.next_of(cup.due(played)):
-        plan_match(session, clock, cup, fixture, seats)
+        plan_match(session, cup, fixture, seats)
     if not open_fixtures(cup.settings.contest().rounds(played.results), played.results):
-        competitions_service.set_state(session, clock, competition, "over")
+        competitions_service.set_state(session, competition, "over")
 
 
-def plan_match(
-    session: Session, clock: Clock, cup: Cup, fixture: Fixture, seats: Mapping[str, Seat]
-) -> None:
+def plan_match(session: Session, cup: Cup, fixture: Fixture, seats: Mapping[str, Seat]) -> None:
     """Create the row of a fixture's match. Idempotent."""
     planning.plan(
         session,
-        clock,
         Plan(
             NAME,
             key_of(cup.facts.slug, stem_of(fixture)),
@@ -363,11 +359,11 @@ def hold(session: Session, claim: Claim) -> None:
         competitions_service.lock(session, claim.competition_id)
 
 
-def finish(session: Session, clock: Clock, claim: Claim, _: Sequence[BattleResult]) -> None:
+def finish(session: Session, claim: Claim, _: Sequence[BattleResult]) -> None:
     """Plan the matches that a result makes due."""
     if claim.competition_id is not None:
         touch(session, claim)
-        plan_cup(session, clock, claim.competition_id)
+        plan_cup(session, claim.competition_id)
 
 
 def touch(session: Session, claim: Claim) -> None:
@@ -384,7 +380,6 @@ def touch(session: Session, claim: Claim) -> None:
 
 def change(
     session: Session,
-    clock: Clock,
     cup: CompetitionFacts,
     values: Mapping[str, Any],
     actor: str,
@@ -393,13 +388,12 @@ def change(
     begun = select(Match.id).where(Match.competition_id == cup.id).limit(1)
     if session.scalar(begun) is not None:
         raise UsageError(f"the cup {cup.slug} has begun, so its settings stay as they are")
-    competitions_service.set_values(session, clock, cup.id, values, actor)
+    competitions_service.set_values(session, cup.id, values, actor)
     settings_of(facts_of(competitions_service.lock(session, cup.id)))
 
 
 def steer(
     session: Session,
-    clock: Clock,
     cup: CompetitionFacts,
     state: CompetitionState,
     actor: str,
@@ -409,4 +403,4 @@ def steer(
         raise UsageError(f"the cup {cup.slug} is over")
     if state in ("planned", "running"):
         check(session, cup)
-    competitions_service.set_state(session, clock, cup.id, state, actor)
+    competitions_service.set_state(session, cup.id, state, actor)

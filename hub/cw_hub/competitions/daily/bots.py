@@ -11,7 +11,6 @@ from typing import Any, Final, Literal, TypeAlias
 
 from sqlalchemy import ColumnElement, Row, bindparam, or_, select, update
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.orm import Session
 
 from cw.arena.bots import SECRET_SETTINGS, BotSpec
 from cw.games.wire import Readiness
@@ -21,10 +20,10 @@ from cw_hub.bots.service import NewBot, new_bot
 from cw_hub.bots.versions import passes
 from cw_hub.competitions.daily import service as daily_service
 from cw_hub.competitions.daily.service import GAME, Admission, Entrant, entrant_of, report
-from cw_hub.context import Clock
 from cw_hub.matches.results import Claim
 from cw_hub.operation.resources import Resources
 from cw_hub.players.messages import Readinesses, Ready
+from cw_hub.store.database import Session
 from cw_hub.store.models import Bot, BotKind
 from cw_hub.store.sealing import Sealed, Sealer
 
@@ -134,7 +133,7 @@ def own(row: Bot | Row[*tuple[Any, ...]]) -> GraderBot:
     )
 
 
-def make(session: Session, clock: Clock, sealer: Sealer, user_id: int, username: str) -> GraderBot:
+def make(session: Session, sealer: Sealer, user_id: int, username: str) -> GraderBot:
     """Create a user's bot, with a key but without a URL; concurrent callers get the same bot.
 
     An existing bot without a key (a built-in strategy) gets one.
@@ -144,7 +143,7 @@ def make(session: Session, clock: Clock, sealer: Sealer, user_id: int, username:
         if known.secret is None:
             give_key(known, sealer)
         return own(known)
-    row = new_bot(session, clock, user_id, NewBot(GAME, username, ""), "url")
+    row = new_bot(session, user_id, NewBot(GAME, username, ""), "url")
     give_key(row, sealer)
     try:
         with session.begin_nested():

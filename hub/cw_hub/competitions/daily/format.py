@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from markupsafe import Markup
 from sqlalchemy import func, select
-from sqlalchemy.orm import Session
 
 from cw_hub.competitions import service as competitions_service
 from cw_hub.competitions.daily import api, bots, history, match_page, own_bot_pages
@@ -23,9 +22,9 @@ from cw_hub.competitions.daily.standings import is_shown
 from cw_hub.competitions.format import MOST_NEWS, Format, HomeCard, NewsItem, Place, ProfileCard
 from cw_hub.competitions.forms import OPTIONS_HINT, SettingField
 from cw_hub.competitions.service import CompetitionFacts
-from cw_hub.context import Clock
 from cw_hub.matches.match_types import Kind
 from cw_hub.pages.layout import address_of, part_of_page
+from cw_hub.store.database import Session
 from cw_hub.store.models import Bot, Competition, Match, MatchParticipant, User
 
 
@@ -69,9 +68,9 @@ def address(competition: CompetitionFacts) -> str:
     return address_of("ranking.page", game=competition.slug)
 
 
-def next_at(session: Session, clock: Clock, competition: CompetitionFacts) -> datetime | None:
+def next_at(session: Session, competition: CompetitionFacts) -> datetime | None:
     """Return when the next game of a competition is due."""
-    return next(iter(upcoming(session, clock, competition, 1)), None)
+    return next(iter(upcoming(session, competition, 1)), None)
 
 
 def leaders(session: Session, competition: int) -> Sequence[Place]:
@@ -137,14 +136,13 @@ FIELDS: Final = (
 
 def change(
     session: Session,
-    clock: Clock,
     facts: CompetitionFacts,
     values: Mapping[str, Any],
     actor: str,
 ) -> None:
     """Change settings of a competition; raise UsageError if they are invalid."""
     daily_service.read_settings({**facts.settings, **values})
-    competitions_service.set_values(session, clock, facts.id, values, actor)
+    competitions_service.set_values(session, facts.id, values, actor)
 
 
 FORMAT: Final = Format(

@@ -12,7 +12,6 @@ from sqlalchemy import (
     func,
     select,
 )
-from sqlalchemy.orm import Session
 
 from cw_hub.competitions.daily import service as daily_service
 from cw_hub.competitions.daily.service import GAME, NO_SEAT
@@ -20,6 +19,7 @@ from cw_hub.competitions.daily.standings import EARLIER, WITHIN, Game, game_of, 
 from cw_hub.competitions.home import PERIODS
 from cw_hub.competitions.service import CompetitionFacts
 from cw_hub.pages.request import resources
+from cw_hub.store.database import Session
 from cw_hub.store.models import Bot, Competition, Match, MatchParticipant
 
 _COMPETITIONS, _BOTS = Competition.__table__, Bot.__table__

@@ -55,7 +55,7 @@ def own_bot() -> GraderBot:
     if bot is not None and bot.secret is not None:
         return bot
     with hub.database.writing() as writing:
-        return bots.make(writing, hub.clock, hub.sealer, user.user_id, user.username)
+        return bots.make(writing, hub.sealer, user.user_id, user.username)
 
 
 def author_of(bot: GraderBot) -> Author:
@@ -92,8 +92,8 @@ def save(bot: GraderBot, package: Package, note: str) -> int:
     hub = resources()
     new = version_pages.stored(hub.objects, bot.bot_id, package, note)
     with hub.database.writing() as writing:
-        run_program(writing, hub.clock, bot.id, player().username)
-        return bots_service.save_version(writing, hub.clock, bot.id, new)
+        run_program(writing, bot.id, player().username)
+        return bots_service.save_version(writing, bot.id, new)
 
 
 @family.post("/use-version")
@@ -104,8 +104,8 @@ def use_version() -> ResponseReturnValue:
     try:
         number = version_pages.number_sent()
         with hub.database.writing() as writing:
-            run_program(writing, hub.clock, bot.id, player().username)
-            bots_service.use_version(writing, hub.clock, view_of(bot), number)
+            run_program(writing, bot.id, player().username)
+            bots_service.use_version(writing, view_of(bot), number)
     except UsageError as error:
         notice(str(error), "bad")
         return go(url_for("bot_settings.page"))

@@ -33,7 +33,7 @@ from cw_hub.competitions.service import CompetitionFacts, dates_of
 from cw_hub.pages import polls
 from cw_hub.pages.layout import COUNTRIES, machine_time
 from cw_hub.pages.polls import Polled
-from cw_hub.pages.request import first_of_month, one_reading, resources, whole_number
+from cw_hub.pages.request import first_of_month, one_reading, whole_number
 
 routes = Blueprint("ranking", __name__)
 
@@ -111,14 +111,14 @@ def remember_country(answer: Response) -> Response:
 @routes.get("/ranking")
 def page() -> ResponseReturnValue:
     """Show the ranking of the last game, or of the requested one."""
-    site, user = resources(), actor().user
+    user = actor().user
     country = chosen_country()
     viewer = user.user_id if user else None
     with one_reading() as reading:
         facts = competition(reading)
         around = neighbours(reading, facts)
         dates = facts and dates_of(reading, facts.id)
-        coming = facts and rankings.upcoming(reading, site.clock, facts)
+        coming = facts and rankings.upcoming(reading, facts)
         bot = bots.find(reading, viewer) if viewer and not is_of_bots() else None
         table = table_of(reading, List(around.game.id, country), viewer) if around else None
         winner = winner_of(reading, around, table) if around else None
@@ -258,7 +258,7 @@ def going_on() -> Polled:
     """Look up the running game, the next due time and the last game."""
     with one_reading() as reading:
         facts = competition(reading)
-        coming = facts and rankings.upcoming(reading, resources().clock, facts)
+        coming = facts and rankings.upcoming(reading, facts)
         around = facts and rankings.find(reading, facts.id)
     payload = {
         "running": coming.running if coming else None,

@@ -13,7 +13,6 @@ from typing import Any, Final
 from zoneinfo import ZoneInfo, available_timezones
 
 from sqlalchemy import delete, or_, select, update
-from sqlalchemy.orm import Session
 
 from cw.errors import UsageError
 from cw.games.end_of_codes.protocol import TEXTS, sanity
@@ -24,11 +23,11 @@ from cw_hub.accounts.service import HOUSE
 from cw_hub.bots.addresses import ClaimedSeat, claimed_seat, is_version_played
 from cw_hub.competitions import service as competitions_service
 from cw_hub.competitions.service import CompetitionFacts, CompetitionTaken
-from cw_hub.context import Clock
 from cw_hub.matches import planning, results
 from cw_hub.matches.planning import Plan
 from cw_hub.matches.results import OPEN, BattleResult, Claim
 from cw_hub.players.messages import SlotResult
+from cw_hub.store.database import Session
 from cw_hub.store.models import Bot, BotVersion, Competition, Match, MatchParticipant, User
 
 
@@ -280,7 +279,7 @@ def read_time(text: Any) -> time:
 # Planning
 
 
-def plan(session: Session, clock: Clock) -> None:
+def plan(session: Session) -> None:
     """Create the row of each competition's latest due game, if it is missing.
 
     A unique key makes this idempotent, also when called concurrently. The game is called off
@@ -290,12 +289,12 @@ def plan(session: Session, clock: Clock) -> None:
         Competition.format == FORMAT, Competition.state == "running"
     )
     for competition in session.scalars(running).all():
-        plan_one(session, clock, competition)
+        plan_one(session, competition)
 
 
-def plan_one(session: Session, clock: Clock, competition: int) -> None:
+def plan_one(session: Session, competition: int) -> None:
     """Create the row of a competition's latest due game, if it is missing."""
-    now = clock()
+    now = session.now()
     facts = find_running(session, competition)
     if facts is None or facts.since is None:
         return
@@ -313,11 +312,11 @@ def plan_one(session: Session, clock: Clock, competition: int) -> None:
     is_free = open_game(session, competition) is None
     # Even a game that is called off immediately gets a row, which records the reason and makes the
     # next tick skip the game.
-    game = add_game(session, clock, facts, due)
+    game = add_game(session, facts, due)
     if now - due > LATE:
-        call_off(session, clock, game, "server_was_down")
+        call_off(session, game, "server_was_down")
     elif not is_free:
-        call_off(session, clock, game, "previous_game_running")
+        call_off(session, game, "previous_game_running")
 
 
 def find_running(session: Session, competition: int) -> CompetitionFacts | None:
@@ -339,17 +338,17 @@ def is_planned(session: Session, key: str) -> bool:
     return session.scalar(query) is not None
 
 
-def add_game(session: Session, clock: Clock, facts: CompetitionFacts, at: datetime) -> int:
+def add_game(session: Session, facts: CompetitionFacts, at: datetime) -> int:
     """Create the row of a game; return its id. Idempotent."""
     options = dict(read_settings(facts.settings).options)
     plan_ = Plan(FORMAT, key_of(facts, at), facts.game, (), options, facts.id, at=at)
-    return planning.plan(session, clock, plan_)
+    return planning.plan(session, plan_)
 
 
-def call_off(session: Session, clock: Clock, game: int, reason: str) -> None:
+def call_off(session: Session, game: int, reason: str) -> None:
     """Call off a game that no worker has claimed."""
     name = session.scalars(select(Match.match_id).where(Match.id == game)).one()
-    results.void(session, clock, name, reason)
+    results.void(session, name, reason)
 
 
 def open_game(session: Session, competition: int) -> str | None:
@@ -366,20 +365,18 @@ def name_of_game(session: Session, gameid: int) -> str | None:
 # Operator actions
 
 
-def begin_site(session: Session, clock: Clock, _: Mapping[str, Any] = NO_SETTINGS) -> None:
+def begin_site(session: Session, _: Mapping[str, Any] = NO_SETTINGS) -> None:
     """Create and start the daily competition of End of Codes.
 
     Idempotent, also when called concurrently: an existing competition is left unchanged.
     """
     if competitions_service.find(session, FORMAT, GAME) is None:
         with suppress(CompetitionTaken):
-            new = competitions_service.new(
-                session, clock, FORMAT, GAME, title="End of Codes, daily"
-            )
-            competitions_service.set_state(session, clock, new.id, "running")
+            new = competitions_service.new(session, FORMAT, GAME, title="End of Codes, daily")
+            competitions_service.set_state(session, new.id, "running")
 
 
-def begin(session: Session, clock: Clock, competition: int) -> str:
+def begin(session: Session, competition: int) -> str:
     """Plan a game that is due now; return its match id.
 
     Raises GameIsOpen while another game is open; of concurrent callers, exactly one succeeds.
@@ -388,24 +385,24 @@ def begin(session: Session, clock: Clock, competition: int) -> str:
     name = open_game(session, competition)
     if name is not None:
         raise GameIsOpen(f"a game is open: {name}")
-    game = add_game(session, clock, facts, clock().replace(microsecond=0))
+    game = add_game(session, facts, session.now().replace(microsecond=0))
     return session.scalars(select(Match.match_id).where(Match.id == game)).one()
 
 
-def skip(session: Session, clock: Clock, competition: int) -> datetime:
+def skip(session: Session, competition: int) -> datetime:
     """Call off the game at the next due time; return that time.
 
     Not idempotent: a second call skips another game.
     """
     facts = competitions_service.facts_of(competitions_service.lock(session, competition))
-    due = next(next_due(session, clock, facts))
-    call_off(session, clock, add_game(session, clock, facts, due), "skipped")
+    due = next(next_due(session, facts))
+    call_off(session, add_game(session, facts, due), "skipped")
     return due
 
 
-def next_due(session: Session, clock: Clock, facts: CompetitionFacts) -> Iterator[datetime]:
+def next_due(session: Session, facts: CompetitionFacts) -> Iterator[datetime]:
     """Yield the future due times that are not skipped."""
-    now = clock()
+    now = session.now()
     skipped = select(Match.at).where(
         Match.competition_id == facts.id, Match.state == "void", Match.at > now
     )
@@ -413,17 +410,15 @@ def next_due(session: Session, clock: Clock, facts: CompetitionFacts) -> Iterato
     return (due for due in read_settings(facts.settings).due.after(now) if due not in off)
 
 
-def upcoming(
-    session: Session, clock: Clock, facts: CompetitionFacts, number: int
-) -> list[datetime]:
+def upcoming(session: Session, facts: CompetitionFacts, number: int) -> list[datetime]:
     """Return the next due times, up to `number`; none unless the competition is running."""
-    return list(islice(next_due(session, clock, facts), number)) if facts.state == "running" else []
+    return list(islice(next_due(session, facts), number)) if facts.state == "running" else []
 
 
 # Results
 
 
-def finished(session: Session, _: Clock, claim: Claim, battles: Sequence[BattleResult]) -> None:
+def finished(session: Session, claim: Claim, battles: Sequence[BattleResult]) -> None:
     """Save each End of Codes bot's first problem as its report, and mark the pages as changed."""
     if claim.game == GAME:
         for slot, (player, slot_result) in enumerate(

@@ -24,13 +24,12 @@ from sqlalchemy import (
     tuple_,
     union_all,
 )
-from sqlalchemy.orm import Session
 
 from cw_hub.competitions import service as competitions_service
 from cw_hub.competitions.daily import service as daily_service
 from cw_hub.competitions.service import CompetitionFacts, dates_of
-from cw_hub.context import Clock
 from cw_hub.matches.results import OPEN
+from cw_hub.store.database import Session
 from cw_hub.store.models import Bot, Friend, Match, MatchParticipant, User
 
 BLOCK: Final = 10
@@ -178,9 +177,9 @@ def latest(session: Session, competition: int, number: int, before: Game | None)
     return [game_of(row) for row in rows]
 
 
-def upcoming(session: Session, clock: Clock, facts: CompetitionFacts) -> Upcoming:
+def upcoming(session: Session, facts: CompetitionFacts) -> Upcoming:
     """Return the open game and the next due time; for a planned competition, its first due time."""
-    now = clock()
+    now = session.now()
     rows = session.execute(AWAITED, {"competition": facts.id, "now": now}).all()
     running = next((row.match_id for row in rows if row.state in OPEN), None)
     begins = dates_of(session, facts.id).starts if facts.state == "planned" else None

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Final, cast
 
 from sqlalchemy import and_, bindparam, func, select, true
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy.orm import aliased
 
 from cw.league.glicko2 import shown_rating
 from cw_hub.competitions.rated.standings import LISTED, RATING, TOTAL, WINNERS, listed
@@ -17,6 +17,7 @@ from cw_hub.matches.listings import PER_PAGE, Cut, Part, cut_by_name, is_lost_si
 from cw_hub.matches.lookup import views_of, with_ratings
 from cw_hub.matches.match_types import Kinds, MatchView
 from cw_hub.pages.forms import natural_order
+from cw_hub.store.database import Session
 from cw_hub.store.models import (
     Bot,
     BotStatus,

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from markupsafe import Markup
-from sqlalchemy.orm import Session
 
 from cw_hub.accounts.actor import actor
 from cw_hub.bots.health import WORDS, conditions
@@ -17,10 +16,9 @@ from cw_hub.competitions.rated import api, bot_pages, bot_standings, pages, pair
 from cw_hub.competitions.rated import service as rated_service
 from cw_hub.competitions.rated.ratings import changes_of
 from cw_hub.competitions.service import CompetitionFacts
-from cw_hub.context import Clock
 from cw_hub.matches.match_types import NO_PART, Kind, MatchPart, MatchView
 from cw_hub.pages.layout import Application, address_of, part_of_page
-from cw_hub.store.database import Reading
+from cw_hub.store.database import Reading, Session
 from cw_hub.store.models import CompetitionState
 
 PLACES: Final = 3
@@ -104,27 +102,25 @@ FIELDS: Final = (
 
 def change(
     session: Session,
-    clock: Clock,
     facts: CompetitionFacts,
     values: Mapping[str, Any],
     actor: str,
 ) -> None:
     """Change settings of a competition; raise UsageError if they are invalid."""
     checked = rated_service.checked(facts.game, values)
-    competitions_service.set_values(session, clock, facts.id, checked, actor)
+    competitions_service.set_values(session, facts.id, checked, actor)
 
 
 def steer(
     session: Session,
-    clock: Clock,
     facts: CompetitionFacts,
     state: CompetitionState,
     actor: str,
 ) -> None:
     """Set a competition's state; when it starts running, enter all bots of its game."""
-    competitions_service.set_state(session, clock, facts.id, state, actor)
+    competitions_service.set_state(session, facts.id, state, actor)
     if state == "running":
-        rated_service.open_to_all(session, clock, facts.id, facts.game)
+        rated_service.open_to_all(session, facts.id, facts.game)
 
 
 def install(app: Application) -> None:

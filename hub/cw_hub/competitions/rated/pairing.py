@@ -11,7 +11,6 @@ from random import Random
 from typing import Any, Final
 
 from sqlalchemy import Select, and_, bindparam, func, select
-from sqlalchemy.orm import Session
 
 from cw.games.registry import game_entry
 from cw.league import matchmaking
@@ -21,10 +20,10 @@ from cw_hub.bots import house
 from cw_hub.competitions import maps
 from cw_hub.competitions.rated import ratings
 from cw_hub.competitions.rated.service import FORMAT, RatedSettings, rated_competitions, settings_of
-from cw_hub.context import Clock
 from cw_hub.matches import challenges, planning, results
 from cw_hub.matches.planning import Plan, Seat
 from cw_hub.operation.heartbeats import LIVE
+from cw_hub.store.database import Session
 from cw_hub.store.models import (
     Bot,
     Competition,
@@ -163,38 +162,38 @@ MOST_QUEUED: Final = 100
 GONE: Final = "a bot is no longer active"
 
 
-def plan(session: Session, clock: Clock) -> int:
+def plan(session: Session) -> int:
     """Void matches of suspended bots, and pair bots; return the number of new matches.
 
     A repeated call finds enough matches queued. Concurrent callers wait, and then find the bots
     already playing. A late call plans late.
     """
     return sum(
-        plan_competition(session, clock, competition) for competition in rated_competitions(session)
+        plan_competition(session, competition) for competition in rated_competitions(session)
     )
 
 
-def plan_competition(session: Session, clock: Clock, competition: Competition) -> int:
+def plan_competition(session: Session, competition: Competition) -> int:
     """Plan one competition, locked until the transaction ends; return the number of new matches."""
     session.execute(
         select(Competition.id).where(Competition.id == competition.id).with_for_update()
     ).one()
-    void_suspended(session, clock, competition.id)
+    void_suspended(session, competition.id)
     ratings.release_ended(session)
     if competition.state != "running":
         return 0
-    wanted = queue_length(session, clock, competition.id) - queued(session, competition.id)
+    wanted = queue_length(session, competition.id) - queued(session, competition.id)
     end = settings_of(session, competition).matches
     if end is not None:
         wanted = min(wanted, end - number_of_matches(session, competition.id))
-    bots = Eligible.of(session, clock, competition) if wanted > 0 else None
+    bots = Eligible.of(session, competition) if wanted > 0 else None
     number = 0
     while bots is not None and number < wanted and bots.seat_next(session):
         number += 1
     return number
 
 
-def void_suspended(session: Session, clock: Clock, competition: int) -> None:
+def void_suspended(session: Session, competition: int) -> None:
     """Void the queued matches of bots that the site itself has suspended.
 
     Owners cannot void a match (decisions 0009): if they retire or move the bot, or let it fail its
@@ -212,7 +211,7 @@ def void_suspended(session: Session, clock: Clock, competition: int) -> None:
         .distinct()
     )
     for match_id in session.scalars(lost).all():
-        results.void(session, clock, match_id, GONE)
+        results.void(session, match_id, GONE)
 
 
 def queued(session: Session, competition: int) -> int:
@@ -227,9 +226,9 @@ def number_of_matches(session: Session, competition: int) -> int:
     return session.scalars(select(func.count()).where(counted)).one()
 
 
-def queue_length(session: Session, clock: Clock, competition: int) -> int:
+def queue_length(session: Session, competition: int) -> int:
     """Return the target length of the queue: enough matches until the next tick, and few more."""
-    now = clock()
+    now = session.now()
     slots = select(func.coalesce(func.sum(Worker.slots), 0))
     live = session.scalars(slots.where(Worker.seen_at > now - LIVE)).one()
     lately = and_(Match.competition_id == competition, Match.finished_at > now - LATELY)
@@ -251,9 +250,9 @@ class Eligible:
     maps: dict[int, list[tuple[str, float | None]] | None]
 
     @classmethod
-    def of(cls, session: Session, clock: Clock, competition: Competition) -> Eligible:
+    def of(cls, session: Session, competition: Competition) -> Eligible:
         """Load the bots that can play now, and the maps."""
-        settings, now = settings_of(session, competition), clock()
+        settings, now = settings_of(session, competition), session.now()
         if settings.warm_up > 0 and number_of_matches(session, competition.id) < settings.warm_up:
             settings = replace(settings, rest=0.0)
         eligible = list(eligible_bots(session, competition, settings, now))
@@ -317,7 +316,7 @@ class Eligible:
         # One savepoint per match, because a bot taken in the meantime must not undo the other
         # matches of this tick.
         attempt = session.begin_nested()
-        match = planning.plan(session, lambda: self.now, wanted)
+        match = planning.plan(session, wanted)
         if not ratings.hold(session, self.competition.id, rows, match):
             attempt.rollback()
             return False

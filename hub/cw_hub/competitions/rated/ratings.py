@@ -12,14 +12,13 @@ from math import isclose
 from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 from sqlalchemy import bindparam, null, select, update
-from sqlalchemy.orm import Session
 
 from cw.league import glicko2
 from cw.league.glicko2 import Rating
 from cw_hub.matches.match_types import MatchView, SeatView
 from cw_hub.matches.results import OPEN
 from cw_hub.players.messages import SlotResult
-from cw_hub.store.database import insert_or_add
+from cw_hub.store.database import Session, insert_or_add
 from cw_hub.store.models import Bot, Competition, Match, MatchParticipant, RatingTotal
 from cw_hub.store.models import Rating as ModelsRating
 

@@ -11,7 +11,6 @@ from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import bindparam, delete, select, update
-from sqlalchemy.orm import Session
 
 from cw.errors import UsageError, choices, short
 from cw.games.entry import game_of
@@ -36,9 +35,9 @@ from cw_hub.competitions.rated.ratings import (
     standing_of,
 )
 from cw_hub.competitions.service import SINCE, CompetitionFacts
-from cw_hub.context import Clock
 from cw_hub.matches.results import BattleResult, Claim
 from cw_hub.pages.request import whole_number
+from cw_hub.store.database import Session
 from cw_hub.store.models import Bot, Competition, Rating, RatingTotal
 
 FORMAT: Final = "rated"
@@ -59,7 +58,7 @@ def enter(session: Session, bot: int) -> None:
         row.check_due_at = row.created_at if row.kind == "url" else None
 
 
-def enter_all(session: Session, clock: Clock, competition: int, game: str) -> None:
+def enter_all(session: Session, competition: int, game: str) -> None:
     """Enter all users' bots that play a game in a competition. Idempotent."""
     entered = select(Rating.bot_id).where(Rating.competition_id == competition)
     people = (Bot.game == game, Bot.user_id.is_not(None))
@@ -67,7 +66,7 @@ def enter_all(session: Session, clock: Clock, competition: int, game: str) -> No
     for bot in session.scalars(missing).all():
         session.add(Rating(competition_id=competition, bot_id=bot))
     unasked = (*people, Bot.kind == "url", Bot.check_due_at.is_(None))
-    session.execute(update(Bot).where(*unasked).values(check_due_at=clock()))
+    session.execute(update(Bot).where(*unasked).values(check_due_at=session.now()))
 
 
 LONGEST_REST: Final = 7 * 24 * 3600.0
@@ -214,31 +213,31 @@ def fewest_players(game: str) -> tuple[int, ...]:
     return (2,) if entry is None else (max(2, game_of(entry).rules.seats.start),)
 
 
-def begin(session: Session, clock: Clock, game: str, title: str, **settings: Any) -> int:
+def begin(session: Session, game: str, title: str, **settings: Any) -> int:
     """Create a game's rated competition and house bots, and enter all bots of the game.
 
     Returns its id. Idempotent, also when called concurrently: existing rows stay unchanged.
     """
     # This must come first, because concurrent callers wait here.
-    house.open_house(session, clock, game)
+    house.open_house(session, game)
     row = of_game(session, game)
     if row is None:
-        new = competitions_service.new(session, clock, FORMAT, game, title=title, settings=settings)
-        competitions_service.set_state(session, clock, new.id, "running")
+        new = competitions_service.new(session, FORMAT, game, title=title, settings=settings)
+        competitions_service.set_state(session, new.id, "running")
     competition = new.id if row is None else row.id
-    enter_all(session, clock, competition, game)
+    enter_all(session, competition, game)
     return competition
 
 
-def open_to_all(session: Session, clock: Clock, competition: int, game: str) -> None:
+def open_to_all(session: Session, competition: int, game: str) -> None:
     """Create a game's house bots, and enter all its bots. Idempotent."""
-    house.open_house(session, clock, game)
-    enter_all(session, clock, competition, game)
+    house.open_house(session, game)
+    enter_all(session, competition, game)
 
 
-def begin_site(session: Session, clock: Clock, settings: Mapping[str, Any]) -> None:
+def begin_site(session: Session, settings: Mapping[str, Any]) -> None:
     """Create the rated competition of a new site. Idempotent."""
-    begin(session, clock, FIRST_GAME, FIRST_TITLE, **settings)
+    begin(session, FIRST_GAME, FIRST_TITLE, **settings)
 
 
 def of_game(session: Session, game: str) -> Competition | None:
@@ -261,7 +260,7 @@ def rated_competitions(session: Session) -> list[Competition]:
     return list(session.scalars(query.order_by(Competition.slug)))
 
 
-def finished(session: Session, _: Clock, claim: Claim, battles: Sequence[BattleResult]) -> None:
+def finished(session: Session, claim: Claim, battles: Sequence[BattleResult]) -> None:
     """Rate a match in the transaction that ends it, so that it is rated once and in order."""
     ratings.apply(session, claim.id, battles[-1].slots)
 

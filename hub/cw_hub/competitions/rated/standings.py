@@ -10,12 +10,13 @@ from threading import Lock
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
 from sqlalchemy import ColumnElement, Select, and_, func, or_, select
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy.orm import aliased
 
 from cw.league.glicko2 import Rating, shown_rating
 from cw_hub.accounts.service import HOUSE
 from cw_hub.competitions.rated.ratings import DAY
 from cw_hub.competitions.service import CompetitionFacts
+from cw_hub.store.database import Session
 from cw_hub.store.models import Bot, BotStatus, Match, MatchParticipant, RatingTotal, User
 from cw_hub.store.models import Rating as ModelsRating
 

@@ -7,7 +7,6 @@ from datetime import timedelta
 from typing import Final, Literal, TypeAlias
 
 from sqlalchemy import exists, select
-from sqlalchemy.orm import Session
 
 from cw.errors import UsageError
 from cw_hub.accounts import audit, mail
@@ -15,7 +14,7 @@ from cw_hub.accounts.mail import CHOICES, News, Words
 from cw_hub.competitions.service import lock
 from cw_hub.competitions.tournament.events import NewEvent, add_event
 from cw_hub.competitions.tournament.people import problem_of
-from cw_hub.context import Clock
+from cw_hub.store.database import Session
 from cw_hub.store.models import Bot, Competition, Entry, Event, Team, TeamMember, User
 
 Audience: TypeAlias = Literal["all", "no bot"]
@@ -49,9 +48,8 @@ class Announcement:
     """Who gets an email; None: no one."""
 
 
-def announce(  # noqa: PLR0913
+def announce(
     session: Session,
-    clock: Clock,
     competition: int,
     new: Announcement,
     *,
@@ -65,35 +63,35 @@ def announce(  # noqa: PLR0913
     """
     row = lock(session, competition)
     if new.audience:
-        check_bounds(session, clock, competition, new)
-    note = NewEvent("note", clock(), new.title, new.text, announced=True)
-    event_id = add_event(session, clock, competition, note, actor, is_late=True)
+        check_bounds(session, competition, new)
+    note = NewEvent("note", session.now(), new.title, new.text, announced=True)
+    event_id = add_event(session, competition, note, actor, is_late=True)
     if not new.audience:
         return None
     event = session.get_one(Event, event_id)
-    number = put_mails(
-        session, clock, event, new.audience, words_of(row, event, new.audience, address)
-    )
+    number = put_mails(session, event, new.audience, words_of(row, event, new.audience, address))
     event.data = detail = {"mailed": new.audience, "people": number}
     subject = f"event:{row.slug}/{event_id}"
-    audit.note(session, clock, actor, "mail event", subject, detail=detail, competition_id=row.id)
+    audit.note(session, actor, "mail event", subject, detail=detail, competition_id=row.id)
     return number
 
 
-def put_mails(
-    session: Session, clock: Clock, event: Event, audience: Audience, words: Words
-) -> int:
+def put_mails(session: Session, event: Event, audience: Audience, words: Words) -> int:
     """Enqueue the emails about an event; return their number. Raises UsageError if too many."""
     people = recipients(session, event.competition_id, audience)
     if len(people) > MOST_PEOPLE:
         raise UsageError(TOO_MANY_PEOPLE)
     news = News("announce", f"event:{event.id}", words.to_json())
-    return mail.put_news(session, clock, news, people)
+    return mail.put_news(session, news, people)
 
 
-def check_bounds(session: Session, clock: Clock, competition: int, new: Announcement) -> None:
+def check_bounds(session: Session, competition: int, new: Announcement) -> None:
     """Raise UsageError if this was emailed within the hour, or the hourly limit is reached."""
-    recent = (Event.competition_id == competition, Event.at > clock() - HOUR, Event.kind == "note")
+    recent = (
+        Event.competition_id == competition,
+        Event.at > session.now() - HOUR,
+        Event.kind == "note",
+    )
     mailed = [event for event in session.scalars(select(Event).where(*recent)) if event.data]
     if any((event.title, event.text) == (new.title, new.text) for event in mailed):
         raise UsageError(SENT_ALREADY)

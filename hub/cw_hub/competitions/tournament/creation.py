@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 import msgspec
-from sqlalchemy.orm import Session
 
 from cw import documents
 from cw.errors import UsageError, short
@@ -20,8 +19,8 @@ from cw_hub.competitions.tournament.events import NewEvent, add_event
 from cw_hub.competitions.tournament.groups import NewGroup, add_group
 from cw_hub.competitions.tournament.settings import FORMAT, name_key, settings_of
 from cw_hub.competitions.tournament.teams import NewTeam, add_teams
-from cw_hub.context import Clock
 from cw_hub.pages.forms import is_slug
+from cw_hub.store.database import Session
 from cw_hub.store.models import GroupKind
 
 MAIN: Final = "MAIN"
@@ -57,9 +56,7 @@ class NewTournament:
     """The ids of its teams, in configuration order."""
 
 
-def create(
-    session: Session, clock: Clock, config: TournamentConfig, actor: str = OPERATOR
-) -> NewTournament:
+def create(session: Session, config: TournamentConfig, actor: str = OPERATOR) -> NewTournament:
     """Create a tournament with its groups, teams and events; it is a `draft` until it starts.
 
     Past events are applied immediately. Raises UsageError if the configuration is invalid, and
@@ -73,7 +70,6 @@ def create(
     settings_of(config.game, config.settings)
     row = competitions_service.new(
         session,
-        clock,
         FORMAT,
         config.game,
         slug=config.slug,
@@ -84,10 +80,10 @@ def create(
         actor=actor,
     )
     for group in config.groups or (NewGroup(MAIN),):
-        add_group(session, clock, row.id, group, actor)
-    teams = add_teams(session, clock, row.id, config.teams, actor) if config.teams else []
+        add_group(session, row.id, group, actor)
+    teams = add_teams(session, row.id, config.teams, actor) if config.teams else []
     for event in config.events:
-        add_event(session, clock, row.id, event, actor, is_late=True)
+        add_event(session, row.id, event, actor, is_late=True)
     return NewTournament(row.id, row.slug, row.title, tuple(teams))
 
 

@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import Any, Final
 
 from sqlalchemy import delete, func, select
-from sqlalchemy.orm import Session
 
 from cw.errors import UsageError
 from cw.league.ladder import EventKind, Mode
@@ -18,7 +17,7 @@ from cw_hub.competitions.service import IS_PLANNED, OPERATOR, CompetitionFacts, 
 from cw_hub.competitions.tournament import teams
 from cw_hub.competitions.tournament.groups import groups_of, mark_changed, named_group
 from cw_hub.competitions.tournament.settings import clean_name, read_boards
-from cw_hub.context import Clock
+from cw_hub.store.database import Session
 from cw_hub.store.models import Competition, Event
 
 MOST_EVENTS: Final = 200
@@ -53,9 +52,8 @@ class NewEvent:
     """Whether pages show the title before the event takes effect."""
 
 
-def add_event(  # noqa: PLR0913
+def add_event(
     session: Session,
-    clock: Clock,
     competition: int,
     event: NewEvent,
     actor: str = OPERATOR,
@@ -68,7 +66,7 @@ def add_event(  # noqa: PLR0913
     unless `is_late`, and for invalid boards.
     """
     row = competitions_service.lock(session, competition)
-    if event.at < clock() and not is_late:
+    if event.at < session.now() and not is_late:
         raise UsageError(PAST)
     title, text = clean_texts(event)
     groups = groups_of(session, competition)
@@ -91,21 +89,21 @@ def add_event(  # noqa: PLR0913
     session.add(new)
     session.flush()
     if is_late and event.kind == "start":
-        call_off_starts(session, clock, row.id, new.id, actor)
+        call_off_starts(session, row.id, new.id, actor)
     if event.kind == "end":
-        teams.renew_ends(session, clock, competition)
+        teams.renew_ends(session, competition)
     mark_changed(row, *groups)
     subject = f"event:{row.slug}/{new.id}"
     detail = {"kind": new.kind, "at": new.at.isoformat(), "title": title}
-    audit.note(session, clock, actor, "add event", subject, detail=detail, competition_id=row.id)
+    audit.note(session, actor, "add event", subject, detail=detail, competition_id=row.id)
     return new.id
 
 
-def call_off_starts(session: Session, clock: Clock, competition: int, but: int, actor: str) -> None:
+def call_off_starts(session: Session, competition: int, but: int, actor: str) -> None:
     """Call off the planned starts of a tournament, except the start with the id `but`."""
     starts = (Event.competition_id == competition, Event.kind == "start", *IS_PLANNED)
     for event in session.scalars(select(Event.id).where(*starts, Event.id != but)).all():
-        remove_event(session, clock, competition, event, actor)
+        remove_event(session, competition, event, actor)
 
 
 def clean_texts(event: NewEvent) -> tuple[str, str]:
@@ -133,29 +131,25 @@ def event_data(competition: Competition, event: NewEvent) -> dict[str, Any]:
     return {"boards": [board.to_json() for board in boards], "mode": event.mode}
 
 
-def remove_event(
-    session: Session, clock: Clock, competition: int, event: int, actor: str = OPERATOR
-) -> None:
+def remove_event(session: Session, competition: int, event: int, actor: str = OPERATOR) -> None:
     """Call off an event that has not been applied yet; raise UsageError for any other."""
     row = competitions_service.lock(session, competition)
     planned = (Event.id == event, Event.competition_id == competition, Event.applied_at.is_(None))
     title = session.scalar(delete(Event).where(*planned).returning(Event.title))
     if title is None:
         raise UsageError("this event is no longer planned")
-    teams.renew_ends(session, clock, competition)
+    teams.renew_ends(session, competition)
     mark_changed(row, *groups_of(session, competition))
     subject, detail = f"event:{row.slug}/{event}", {"title": title}
-    audit.note(session, clock, actor, "remove event", subject, detail=detail, competition_id=row.id)
+    audit.note(session, actor, "remove event", subject, detail=detail, competition_id=row.id)
 
 
-def schedule(
-    session: Session, clock: Clock, facts: CompetitionFacts, dates: Dates, actor: str
-) -> None:
+def schedule(session: Session, facts: CompetitionFacts, dates: Dates, actor: str) -> None:
     """Plan the start and end of a tournament, replacing earlier plans.
 
     Both are announced. Idempotent. Raises UsageError for dates in the past or in the wrong order.
     """
-    dates.check(clock())
+    dates.check(session.now())
     row = competitions_service.lock(session, facts.id)
     row.zone = dates.zone
     planned = session.scalars(select(Event).where(Event.competition_id == row.id, *IS_PLANNED))
@@ -164,8 +158,8 @@ def schedule(
         if (event.kind, event.at) in wanted:
             wanted.remove((event.kind, event.at))
         else:
-            remove_event(session, clock, row.id, event.id, actor)
+            remove_event(session, row.id, event.id, actor)
     for kind, title in DATES.items():
         at = next((at for one, at in wanted if one == kind), None)
         if at is not None:
-            add_event(session, clock, row.id, NewEvent(kind, at, title, announced=True), actor)
+            add_event(session, row.id, NewEvent(kind, at, title, announced=True), actor)

@@ -13,7 +13,6 @@ from typing import IO, Any, Final, cast
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 
 from cw.documents import harmless
 from cw.errors import ProtocolError
@@ -24,8 +23,8 @@ from cw_hub.competitions.tournament.groups import groups_of
 from cw_hub.competitions.tournament.standings import GroupStandings
 from cw_hub.competitions.tournament.team_bots import BUILTIN
 from cw_hub.competitions.tournament.views import TournamentView
-from cw_hub.context import Clock
 from cw_hub.matches.replays import own_key
+from cw_hub.store.database import Session
 from cw_hub.store.models import (
     Battle,
     Bot,
@@ -44,10 +43,10 @@ from cw_hub.store.objects import OWN_FORMAT, ObjectStore, file_at
 CONFIG: Final = "tournament.toml"
 
 
-def write_zip(session: Session, clock: Clock, competition: int, file: IO[bytes]) -> None:
+def write_zip(session: Session, competition: int, file: IO[bytes]) -> None:
     """Write a tournament to a zip, without tokens, bot URLs, machine addresses and keys."""
     with ZipFile(file, "w", ZIP_DEFLATED) as archive:
-        for name, text in files_of(session, clock, competition):
+        for name, text in files_of(session, competition):
             archive.writestr(name, text)
 
 
@@ -72,20 +71,20 @@ def add_replays(session: Session, objects: ObjectStore, competition: int, file: 
                 archive.writestr(f"replays/{match}-{number}{OWN_FORMAT}", data)
 
 
-def all_standings(session: Session, clock: Clock, row: Competition) -> Iterator[GroupStandings]:
+def all_standings(session: Session, row: Competition) -> Iterator[GroupStandings]:
     """Yield each group's standings as its page shows them."""
     tournament = views.find(session, row.slug)
     events = views.events_of(session, row.id)
     for group in tournament.groups if tournament else ():
-        phase = views.phase_of(group, events, clock())
+        phase = views.phase_of(group, events, session.now())
         yield standings.of_group(session, cast(TournamentView, tournament), group, phase)
 
 
-def files_of(session: Session, clock: Clock, competition: int) -> Iterator[tuple[str, str]]:
+def files_of(session: Session, competition: int) -> Iterator[tuple[str, str]]:
     """Yield the name and content of each file."""
     row = session.get_one(Competition, competition)
     groups = groups_of(session, competition)
-    ladders = {table.group.id: ladder(table) for table in all_standings(session, clock, row)}
+    ladders = {table.group.id: ladder(table) for table in all_standings(session, row)}
     yield CONFIG, config(session, row, groups)
     for group in groups:
         yield f"ladder-{group.slug}.csv", csv_text(LADDER, ladders[group.id])

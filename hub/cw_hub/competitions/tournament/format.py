@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import Any, Final
 
 from sqlalchemy import func, select
-from sqlalchemy.orm import Session
 
 from cw.errors import ProtocolError, UsageError
 from cw.games.wire import read_json
@@ -41,10 +40,10 @@ from cw_hub.competitions.tournament.standings import TableRow
 from cw_hub.competitions.tournament.team_bots import hosting_of
 from cw_hub.competitions.tournament.views import GroupView, TournamentView
 from cw_hub.competitions.tournament.words import plain
-from cw_hub.context import Clock
 from cw_hub.matches.match_types import NO_PART, Kind, MatchPart, MatchView
 from cw_hub.pages.layout import Application, address_of, part_of_page
 from cw_hub.pages.request import resources
+from cw_hub.store.database import Session
 from cw_hub.store.models import Competition, CompetitionState, Event, Group, Round
 
 
@@ -139,13 +138,12 @@ def typed(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def change(
     session: Session,
-    clock: Clock,
     facts: CompetitionFacts,
     values: Mapping[str, Any],
     actor: str,
 ) -> None:
     """Change settings of a tournament; raise UsageError if they may not be changed."""
-    change_settings(session, clock, facts.id, typed(values), actor=actor)
+    change_settings(session, facts.id, typed(values), actor=actor)
 
 
 FIELDS: Final = (
@@ -170,7 +168,7 @@ FIELDS: Final = (
 
 
 def create(
-    session: Session, clock: Clock, _format: Format, wanted: NewCompetition, actor: str
+    session: Session, _format: Format, wanted: NewCompetition, actor: str
 ) -> CompetitionFacts:
     """Create a tournament with its groups; raise UsageError if it is invalid.
 
@@ -186,7 +184,7 @@ def create(
         groups=[NewGroup(name) for name in names],
         description=wanted.description,
     )
-    creation.create(session, clock, config, actor)
+    creation.create(session, config, actor)
     return competitions_service.named(session, f"{tournament_settings.FORMAT}/{wanted.slug}")
 
 
@@ -212,7 +210,6 @@ EVENTS: Final = {"planned": "start", "running": "resume", "paused": "pause"}
 
 def steer(
     _session: Session,
-    _clock: Clock,
     facts: CompetitionFacts,
     state: CompetitionState,
     _actor: str,

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import func, select, update
-from sqlalchemy.orm import Session
 
 from cw.errors import UsageError, short
 from cw.games.registry import load_game
@@ -23,7 +22,7 @@ from cw_hub.competitions.tournament.settings import (
     slug_for,
     stored_settings,
 )
-from cw_hub.context import Clock
+from cw_hub.store.database import Session
 from cw_hub.store.models import Competition, Entry, Group, GroupKind, Round, Team
 
 KIND_BY_NAME: Final[Mapping[str, GroupKind]] = {"internal": "internal", "final": "final"}
@@ -64,9 +63,7 @@ def named_group(groups: Iterable[Group], name: str) -> Group:
     raise UsageError(f"no sandbox named {text}")
 
 
-def add_group(
-    session: Session, clock: Clock, competition: int, group: NewGroup, actor: str = OPERATOR
-) -> int:
+def add_group(session: Session, competition: int, group: NewGroup, actor: str = OPERATOR) -> int:
     """Add a group, with an entry for each team that plays in all groups; return its id.
 
     Raises UsageError if the name is taken, even by a concurrent caller, and for a second final.
@@ -87,10 +84,10 @@ def add_group(
     session.flush()
     guests = (Team.competition_id == competition, Team.out_of_competition)
     for team in session.scalars(select(Team.id).where(*guests).order_by(Team.id)):
-        session.add(Entry(group_id=new.id, team_id=team, joined_at=clock()))
+        session.add(Entry(group_id=new.id, team_id=team, joined_at=session.now()))
     mark_changed(row)
     subject, detail = f"group:{row.slug}/{new.id}", {"slug": slug}
-    audit.note(session, clock, actor, "add group", subject, detail=detail, competition_id=row.id)
+    audit.note(session, actor, "add group", subject, detail=detail, competition_id=row.id)
     return new.id
 
 

@@ -25,7 +25,6 @@ from cw_hub.competitions.tournament.host_rounds import disqualify, reinstate
 from cw_hub.competitions.tournament.host_teams import change_settings
 from cw_hub.competitions.tournament.team_bots import BUILTIN, WHERE_SECRET
 from cw_hub.competitions.tournament.teams import add_teams
-from cw_hub.context import Clock
 from cw_hub.pages.request import resources
 from cw_hub.store.database import Writing
 from cw_hub.store.models import CompetitionState
@@ -36,7 +35,6 @@ class Request:
     """A form submitted by a host, with the transaction that processes it."""
 
     session: Writing
-    clock: Clock
     competition: CompetitionFacts
     actor: str
     """The host's name in the audit log."""
@@ -45,7 +43,7 @@ class Request:
     def do(self, verb: Callable[..., Any], *values: Any, **more: Any) -> Any:
         """Call a function on the tournament; return its result."""
         competition = self.competition.id
-        return verb(self.session, self.clock, competition, *values, actor=self.actor, **more)
+        return verb(self.session, competition, *values, actor=self.actor, **more)
 
     def do_to_teams(self, verb: Callable[..., Any], *values: Any) -> Any:
         """Call a function on the ticked teams; return its result."""
@@ -86,7 +84,7 @@ def at_once(kind: EventKind) -> Callable[[Request], None]:
         if row.state not in BUTTONS[kind]:
             raise UsageError("The tournament has changed since you loaded the page.")
         title, text = kind.capitalize(), request.form.text.data
-        event = NewEvent(kind, request.clock(), title, text, announced=True)
+        event = NewEvent(kind, request.session.now(), title, text, announced=True)
         # `is_late`, because the event's time is already in the past when it is checked.
         request.do(add_event, event, is_late=True)
 

@@ -8,10 +8,10 @@ from datetime import datetime
 from typing import Final
 
 from sqlalchemy import func, select
-from sqlalchemy.orm import Session
 
 from cw_hub.competitions.tournament.groups import group_sizes, groups_of
 from cw_hub.matches.match_types import title_of
+from cw_hub.store.database import Session
 from cw_hub.store.models import (
     Audit,
     Bot,

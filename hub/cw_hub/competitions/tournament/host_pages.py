@@ -110,7 +110,7 @@ def page(competition: CompetitionFacts, errors: Errors | None = None) -> str:
     with one_reading() as reading:
         groups = host_overview.groups_overview(reading, competition.id)
         matches = host_overview.matches_overview(reading, competition.id)
-        end = host_teams.end_to_undo(reading, resources().clock, competition.id)
+        end = host_teams.end_to_undo(reading, competition.id)
     return render(
         "host.html",
         competition,
@@ -135,7 +135,7 @@ def teams(
     with one_reading() as reading:
         rows = host_overview.teams_overview(reading, competition.id)
         groups = host_overview.groups_overview(reading, competition.id)
-        removed = host_teams.removed(reading, resources().clock, competition.id)
+        removed = host_teams.removed(reading, competition.id)
     rows = [row for row in rows if row.status != "removed"]
     ticked, nonce = set(request.form.getlist("team")), secrets.token_hex(16)
     values = {"teams": rows, "removed": removed, "groups": groups}
@@ -203,7 +203,7 @@ def export(competition: CompetitionFacts) -> ResponseReturnValue:
     # The server closes the file after sending it.
     file = cast(Any, SpooledTemporaryFile(IN_MEMORY))  # noqa: SIM115
     with one_reading() as reading:
-        tournament_export.write_zip(reading, resources().clock, competition.id, file)
+        tournament_export.write_zip(reading, competition.id, file)
         if request.args.get("replays"):
             objects = resources().objects
             tournament_export.add_replays(reading, objects, competition.id, file)
@@ -253,8 +253,8 @@ def post(competition: CompetitionFacts, verb: str) -> ResponseReturnValue:
         return refusal(competition, action.page, first_errors(form))
     try:
         with hub.database.writing() as session:
-            sentence = action.act(Request(session, hub.clock, competition, audit_name(), form))
-            advance(session, hub.clock, competition.id)
+            sentence = action.act(Request(session, competition, audit_name(), form))
+            advance(session, competition.id)
     except UsageError as error:
         problems = {"problems": error.problems} if isinstance(error, BadLines) else {}
         errors = {form.error_field or verb: str(error)}
@@ -291,7 +291,7 @@ def issue_tokens(competition: CompetitionFacts) -> ResponseReturnValue:
     try:
         with hub.database.writing() as session:
             issued = tournament_teams.issue(
-                session, hub.clock, competition.id, ids, nonce=nonce, actor=audit_name()
+                session, competition.id, ids, nonce=nonce, actor=audit_name()
             )
     except UsageError as error:
         return refusal(competition, "host.teams", {"team": str(error)})

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from typing import Any, Final, cast
 
 from sqlalchemy import and_, func, select, update
-from sqlalchemy.orm import Session
 
 from cw.errors import UsageError
 from cw.games.registry import games_with_hidden_information
@@ -27,10 +26,10 @@ from cw_hub.competitions.tournament.host_teams import note
 from cw_hub.competitions.tournament.progress import advance
 from cw_hub.competitions.tournament.rounds import new_match_ids
 from cw_hub.competitions.tournament.settings import FORMAT
-from cw_hub.context import Clock
 from cw_hub.matches import planning
 from cw_hub.matches.results import LONGEST_REASON as LONGEST_STORED
 from cw_hub.matches.results import OPEN
+from cw_hub.store.database import Session
 from cw_hub.store.models import (
     Bot,
     Competition,
@@ -50,9 +49,8 @@ NO_REASON: Final = "Please give a reason"
 PLAYED_AGAIN: Final = "it is played again"
 
 
-def void(  # noqa: PLR0913
+def void(
     session: Session,
-    clock: Clock,
     competition: int,
     match_id: str,
     reason: str,
@@ -65,18 +63,17 @@ def void(  # noqa: PLR0913
     """
     reason = read_reason(reason)
     match, row = hold_match(session, competition, match_id)
-    if not call_off(session, clock, Match.id == match.id, reason):
+    if not call_off(session, Match.id == match.id, reason):
         return False
     detail, subject = {"reason": reason}, f"match:{match_id}"
-    audit.note(session, clock, actor, "void", subject, detail=detail, competition_id=row.id)
+    audit.note(session, actor, "void", subject, detail=detail, competition_id=row.id)
     mark_round_changed(session, cast(int, match.round_id))
-    advance(session, clock, row.id)
+    advance(session, row.id)
     return True
 
 
-def void_round(  # noqa: PLR0913
+def void_round(
     session: Session,
-    clock: Clock,
     competition: int,
     round_id: int,
     reason: str,
@@ -86,17 +83,15 @@ def void_round(  # noqa: PLR0913
     """Call off all matches of an open round; return their number. UsageError if it is closed."""
     reason = read_reason(reason)
     row = hold_round(session, competition, round_id)
-    number = call_off(session, clock, Match.round_id == round_id, reason)
+    number = call_off(session, Match.round_id == round_id, reason)
     detail, subject = {"reason": reason}, f"round:{round_id}"
-    audit.note(session, clock, actor, "void round", subject, detail=detail, competition_id=row.id)
+    audit.note(session, actor, "void round", subject, detail=detail, competition_id=row.id)
     mark_round_changed(session, round_id)
-    advance(session, clock, row.id)
+    advance(session, row.id)
     return number
 
 
-def play_again(
-    session: Session, clock: Clock, competition: int, match_id: str, *, actor: str = OPERATOR
-) -> str:
+def play_again(session: Session, competition: int, match_id: str, *, actor: str = OPERATOR) -> str:
     """Schedule a match of an open round again; return the name of the new one.
 
     Only the new match counts. Raises UsageError once the round is closed, and for a match of a
@@ -105,7 +100,7 @@ def play_again(
     match, row = hold_match(session, competition, match_id)
     check_teams(session, match)
     pair = and_(Match.round_id == match.round_id, Match.sequence == match.sequence)
-    call_off(session, clock, and_(pair, Match.state.in_(OPEN)), PLAYED_AGAIN)
+    call_off(session, and_(pair, Match.state.in_(OPEN)), PLAYED_AGAIN)
     times = session.scalar(select(func.count()).where(pair)) or 0
     (name,) = new_match_ids(session, 1)
     again = Match(
@@ -119,7 +114,7 @@ def play_again(
         seed=seed_again(match),
         round_id=match.round_id,
         sequence=match.sequence,
-        at=clock(),
+        at=session.now(),
     )
     session.add(again)
     session.flush()
@@ -128,7 +123,7 @@ def play_again(
         copied = {"slot": seat.slot, "bot_id": seat.bot_id, "name": seat.name, "spec": seat.spec}
         session.add(MatchParticipant(match_id=again.id, **copied))
     detail, subject = {"as": name}, f"match:{match_id}"
-    audit.note(session, clock, actor, "play again", subject, detail=detail, competition_id=row.id)
+    audit.note(session, actor, "play again", subject, detail=detail, competition_id=row.id)
     mark_round_changed(session, cast(int, match.round_id))
     return name
 
@@ -144,7 +139,7 @@ def seed_again(match: Match) -> int:
     return match.seed
 
 
-def carry_over(session: Session, clock: Clock, competition: int, *, actor: str = OPERATOR) -> bool:
+def carry_over(session: Session, competition: int, *, actor: str = OPERATOR) -> bool:
     """Make the final due now; it starts as soon as the open rounds are closed.
 
     Returns False if it was due already. Raises UsageError if there is no final group.
@@ -154,7 +149,7 @@ def carry_over(session: Session, clock: Clock, competition: int, *, actor: str =
     if session.scalar(groups) is None:
         raise UsageError("there is no final sandbox: add one first")
     finals = select(Event).where(Event.competition_id == row.id, Event.kind == "final")
-    event, now = session.scalars(finals.order_by(Event.at, Event.id)).first(), clock()
+    event, now = session.scalars(finals.order_by(Event.at, Event.id)).first(), session.now()
     if event is not None and event.at <= now:
         return False
     if event is None:
@@ -164,9 +159,9 @@ def carry_over(session: Session, clock: Clock, competition: int, *, actor: str =
     event.at = now
     session.flush()
     subject = f"competition:{FORMAT}/{row.slug}"
-    audit.note(session, clock, actor, "carry over", subject, competition_id=row.id)
+    audit.note(session, actor, "carry over", subject, competition_id=row.id)
     row.revision += 1
-    advance(session, clock, row.id)
+    advance(session, row.id)
     return True
 
 
@@ -224,14 +219,14 @@ def check_teams(session: Session, match: Match) -> None:
         raise UsageError(f"{team} is disqualified: reinstate it first")
 
 
-def call_off(session: Session, clock: Clock, which: Any, reason: str) -> int:
+def call_off(session: Session, which: Any, reason: str) -> int:
     """Call off matches in any state but `void`; return their number.
 
     A worker that is playing one of them stops at its next report.
     """
     off = {
         "state": "void",
-        "finished_at": clock(),
+        "finished_at": session.now(),
         "reason": reason[:LONGEST_STORED],
         "worker": None,
         "lease_until": None,
@@ -244,9 +239,8 @@ DISQUALIFIED: Final = "disqualified"
 LONGEST_DISQUALIFICATION: Final = 200
 
 
-def disqualify(  # noqa: PLR0913
+def disqualify(
     session: Session,
-    clock: Clock,
     competition: int,
     team_id: int,
     reason: str,
@@ -272,25 +266,23 @@ def disqualify(  # noqa: PLR0913
         .join(Group, Group.id == Round.group_id)
         .where(Group.competition_id == row.id, Round.closed_at.is_(None))
     )
-    call_off(session, clock, and_(Match.round_id.in_(rounds), Match.id.in_(seats)), DISQUALIFIED)
+    call_off(session, and_(Match.round_id.in_(rounds), Match.id.in_(seats)), DISQUALIFIED)
     mark_all_changed(session, row)
     team = session.get_one(Team, team_id)
-    note(session, clock, row, team, "disqualify", actor, reason=reason)
-    advance(session, clock, row.id)
+    note(session, row, team, "disqualify", actor, reason=reason)
+    advance(session, row.id)
     return True
 
 
-def reinstate(
-    session: Session, clock: Clock, competition: int, team_id: int, *, actor: str = OPERATOR
-) -> bool:
+def reinstate(session: Session, competition: int, team_id: int, *, actor: str = OPERATOR) -> bool:
     """Reinstate a team from the next round on; return False if it is not disqualified."""
     row = lock(session, competition)
     if not set_status(session, row, team_id, DISQUALIFIED, {"status": "playing", "reason": ""}):
         return False
     check_room(session, row)
     mark_all_changed(session, row)
-    note(session, clock, row, session.get_one(Team, team_id), "reinstate", actor)
-    advance(session, clock, row.id)
+    note(session, row, session.get_one(Team, team_id), "reinstate", actor)
+    advance(session, row.id)
     return True
 
 

@@ -10,7 +10,6 @@ from datetime import timedelta
 from typing import Any, Final
 
 from sqlalchemy import and_, delete, select, update
-from sqlalchemy.orm import Session
 
 from cw.errors import UsageError, short
 from cw_hub.accounts import audit
@@ -28,7 +27,7 @@ from cw_hub.competitions.tournament.groups import (
 from cw_hub.competitions.tournament.settings import CHANGEABLE, FORMAT, settings_of, stored_settings
 from cw_hub.competitions.tournament.team_bots import assign_bot, check_bot, lacks_secret
 from cw_hub.competitions.tournament.teams import check_machine
-from cw_hub.context import Clock
+from cw_hub.store.database import Session
 from cw_hub.store.models import (
     Bot,
     Competition,
@@ -64,12 +63,12 @@ def teams_by_id(session: Session, competition: int, ids: Sequence[int]) -> list[
     return teams
 
 
-def note(  # noqa: PLR0913, PLR0917
-    session: Session, clock: Clock, row: Competition, team: Team, verb: str, actor: str, **more: Any
+def note(
+    session: Session, row: Competition, team: Team, verb: str, actor: str, **more: Any
 ) -> None:
     """Add an audit entry about a team."""
     subject = f"team:{row.slug}/{team.slug}"[:60]
-    audit.note(session, clock, actor, verb, subject, detail=more, competition_id=row.id)
+    audit.note(session, actor, verb, subject, detail=more, competition_id=row.id)
 
 
 # Groups
@@ -101,9 +100,8 @@ def entries_of(session: Session, team: int) -> dict[int, Entry]:
     return {entry.group_id: entry for entry in session.scalars(query)}
 
 
-def move(  # noqa: PLR0913
+def move(
     session: Session,
-    clock: Clock,
     competition: int,
     ids: Sequence[int],
     group_name: str,
@@ -123,14 +121,14 @@ def move(  # noqa: PLR0913
     for team in teams:
         if team.id not in members:
             session.execute(delete(Entry).where(Entry.team_id == team.id))
-            session.add(Entry(group_id=group.id, team_id=team.id, joined_at=clock()))
-            note(session, clock, row, team, "move", actor, to=group.slug)
+            session.add(Entry(group_id=group.id, team_id=team.id, joined_at=session.now()))
+            note(session, row, team, "move", actor, to=group.slug)
     check_room(session, row)
     mark_changed(row, *groups_of(session, competition))
 
 
 def set_out_of_competition(
-    session: Session, clock: Clock, competition: int, ids: Sequence[int], *, actor: str = OPERATOR
+    session: Session, competition: int, ids: Sequence[int], *, actor: str = OPERATOR
 ) -> None:
     """Let teams play in every group out of competition, without ranks and prizes.
 
@@ -145,17 +143,18 @@ def set_out_of_competition(
         model = (playing or list(entries.values()))[0]
         for group in groups:
             if group.id not in entries:
-                entries[group.id] = Entry(group_id=group.id, team_id=team.id, joined_at=clock())
+                entries[group.id] = Entry(
+                    group_id=group.id, team_id=team.id, joined_at=session.now()
+                )
                 session.add(entries[group.id])
             entries[group.id].status, entries[group.id].reason = model.status, model.reason
-        note(session, clock, row, team, "out of competition", actor)
+        note(session, row, team, "out of competition", actor)
     check_room(session, row)
     mark_changed(row, *groups)
 
 
-def compete(  # noqa: PLR0913
+def compete(
     session: Session,
-    clock: Clock,
     competition: int,
     ids: Sequence[int],
     group_name: str,
@@ -179,16 +178,15 @@ def compete(  # noqa: PLR0913
                 entry.status = "withdrawn"
             else:
                 session.delete(entry)
-        note(session, clock, row, team, "compete", actor, to=group.slug)
+        note(session, row, team, "compete", actor, to=group.slug)
     mark_changed(row, *groups_of(session, competition))
 
 
 # Bots, machines, tokens
 
 
-def set_bot(  # noqa: PLR0913
+def set_bot(
     session: Session,
-    clock: Clock,
     competition: int,
     ids: Sequence[int],
     bot: str,
@@ -208,16 +206,15 @@ def set_bot(  # noqa: PLR0913
         team_bot = session.scalars(
             select(Bot).where(Bot.team_id == team.id).with_for_update()
         ).one()
-        assign_bot(clock, team_bot, bot)
+        assign_bot(session.clock, team_bot, bot)
         bots.append(team_bot)
-        note(session, clock, row, team, "set bot", actor, kind=team_bot.kind)
+        note(session, row, team, "set bot", actor, kind=team_bot.kind)
     mark_changed(row)
     return any(map(lacks_secret, bots))
 
 
-def set_machine(  # noqa: PLR0913
+def set_machine(
     session: Session,
-    clock: Clock,
     competition: int,
     ids: Sequence[int],
     machine: str,
@@ -229,19 +226,19 @@ def set_machine(  # noqa: PLR0913
     check_machine(machine)
     for team in teams_by_id(session, competition, ids):
         team.machine = machine or None
-        note(session, clock, row, team, "machine", actor)
+        note(session, row, team, "machine", actor)
     mark_changed(row)
 
 
 def revoke_tokens(
-    session: Session, clock: Clock, competition: int, ids: Sequence[int], *, actor: str = OPERATOR
+    session: Session, competition: int, ids: Sequence[int], *, actor: str = OPERATOR
 ) -> None:
     """Revoke the teams' tokens, and the sessions started with them."""
     row = lock(session, competition)
     for team in teams_by_id(session, competition, ids):
         tickets = (Ticket.team_id == team.id, Ticket.kind.in_(("card", "team")))
         session.execute(delete(Ticket).where(*tickets))
-        note(session, clock, row, team, "revoke tokens", actor)
+        note(session, row, team, "revoke tokens", actor)
 
 
 UNDONE_FOR: Final = timedelta(hours=1)
@@ -254,37 +251,37 @@ NOT_REMOVED: Final = "These teams were not removed within the last hour: nothing
 # The end
 
 
-def end_to_undo(session: Session, clock: Clock, competition: int) -> Event | None:
+def end_to_undo(session: Session, competition: int) -> Event | None:
     """Return the end of a tournament that can be undone, or None."""
     is_end = and_(Event.competition_id == competition, Event.kind == "end")
-    recent = Event.applied_at > clock() - UNDONE_FOR
+    recent = Event.applied_at > session.now() - UNDONE_FOR
     query = select(Event).where(is_end, recent, Event.group_id.is_(None))
     return session.scalars(query.order_by(Event.id.desc()).limit(1)).one_or_none()
 
 
-def undo_end(session: Session, clock: Clock, competition: int, *, actor: str = OPERATOR) -> None:
+def undo_end(session: Session, competition: int, *, actor: str = OPERATOR) -> None:
     """Resume an ended tournament; its end becomes a note among the events.
 
     Raises UsageError if it has not ended within the last hour. Of concurrent callers, exactly one
     succeeds.
     """
     row = lock(session, competition)
-    end = end_to_undo(session, clock, competition)
+    end = end_to_undo(session, competition)
     if end is None:
         raise UsageError(TOO_LATE)
     end.kind, end.title = "note", TAKEN_BACK
     row.state = "running"
-    tournament_teams.renew_ends(session, clock, competition)
+    tournament_teams.renew_ends(session, competition)
     mark_changed(row, *groups_of(session, competition))
     subject = f"event:{row.slug}/{end.id}"
-    audit.note(session, clock, actor, "undo end", subject, competition_id=row.id)
+    audit.note(session, actor, "undo end", subject, competition_id=row.id)
 
 
 # Removed teams
 
 
 def remove(
-    session: Session, clock: Clock, competition: int, ids: Sequence[int], *, actor: str = OPERATOR
+    session: Session, competition: int, ids: Sequence[int], *, actor: str = OPERATOR
 ) -> None:
     """Remove teams: they stop playing, and no one can act for them. Idempotent.
 
@@ -293,29 +290,29 @@ def remove(
     row = lock(session, competition)
     for team in teams_by_id(session, competition, ids):
         if team.removed_at is None:
-            note(session, clock, row, team, "remove", actor)
-            team.removed_at = clock()
+            note(session, row, team, "remove", actor)
+            team.removed_at = session.now()
             set_status(session, team.id, "playing", "removed")
     mark_changed(row, *groups_of(session, competition))
 
 
-def removed(session: Session, clock: Clock, competition: int) -> list[Team]:
+def removed(session: Session, competition: int) -> list[Team]:
     """Return the teams whose removal can be undone, latest first."""
-    recent = Team.removed_at > clock() - UNDONE_FOR
+    recent = Team.removed_at > session.now() - UNDONE_FOR
     query = select(Team).where(Team.competition_id == competition, recent)
     return list(session.scalars(query.order_by(Team.removed_at.desc(), Team.id)))
 
 
 def undo_remove(
-    session: Session, clock: Clock, competition: int, ids: Sequence[int], *, actor: str = OPERATOR
+    session: Session, competition: int, ids: Sequence[int], *, actor: str = OPERATOR
 ) -> None:
     """Restore removed teams with their cards and points."""
     row = lock(session, competition)
-    back = [team for team in removed(session, clock, competition) if team.id in ids]
+    back = [team for team in removed(session, competition) if team.id in ids]
     if not back:
         raise UsageError(NOT_REMOVED)
     for team in back:
-        note(session, clock, row, team, "undo remove", actor)
+        note(session, row, team, "undo remove", actor)
         team.removed_at = None
         set_status(session, team.id, "removed", "playing")
     mark_changed(row, *groups_of(session, competition))
@@ -327,12 +324,12 @@ def set_status(session: Session, team: int, before: str, after: str) -> None:
     session.execute(update(Entry).where(entries).values(status=after))
 
 
-def forget_removed(session: Session, clock: Clock) -> int:
+def forget_removed(session: Session) -> int:
     """Delete the teams whose removal was not undone; those that have played become withdrawn.
 
     Returns their number. Idempotent, also when called concurrently.
     """
-    due = select(Team).where(Team.removed_at <= clock() - UNDONE_FOR).order_by(Team.id)
+    due = select(Team).where(Team.removed_at <= session.now() - UNDONE_FOR).order_by(Team.id)
     teams = session.scalars(due.with_for_update()).all()
     for team in teams:
         forget(session, team)
@@ -356,7 +353,6 @@ def forget(session: Session, team: Team) -> None:
 
 def change_settings(
     session: Session,
-    clock: Clock,
     competition: int,
     values: Mapping[str, Any],
     *,
@@ -377,4 +373,4 @@ def change_settings(
     row.settings = {**row.settings, **values}
     mark_changed(row, *groups_of(session, competition))
     subject = f"competition:{FORMAT}/{row.slug}"
-    audit.note(session, clock, actor, "set", subject, detail=values, competition_id=row.id)
+    audit.note(session, actor, "set", subject, detail=values, competition_id=row.id)

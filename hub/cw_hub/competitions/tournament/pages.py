@@ -434,7 +434,7 @@ def join(slug: str) -> ResponseReturnValue:
         tournament = tournament_or_404(reading, slug)
     try:
         with hub.database.writing() as session:
-            entered = cards.enter_by_card(session, hub.clock, tournament.id, token)
+            entered = cards.enter_by_card(session, tournament.id, token)
             home = home_group(session, entered.team_id) if entered.team_id else None
     except RefusedCard as error:
         if isinstance(error, UnknownCard):

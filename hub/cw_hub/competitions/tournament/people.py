@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sqlalchemy import func, select, update
-from sqlalchemy.orm import Session
 
 from cw.errors import UsageError
 from cw_hub.accounts import administration, audit
@@ -26,7 +25,7 @@ from cw_hub.competitions.tournament.groups import (
 )
 from cw_hub.competitions.tournament.settings import LONGEST_TEAM, clean_name, name_key
 from cw_hub.competitions.tournament.teams import NAME_TAKEN, Enrolment, NewTeam
-from cw_hub.context import Clock
+from cw_hub.store.database import Session
 from cw_hub.store.models import (
     Bot,
     Competition,
@@ -114,7 +113,6 @@ def view_of(row: Invitation, slug: str = "") -> InvitationView:
 
 def invite(  # noqa: PLR0913
     session: Session,
-    clock: Clock,
     competition: int,
     *,
     most_teams: int = USUAL_TEAMS,
@@ -135,7 +133,9 @@ def invite(  # noqa: PLR0913
         raise UsageError(f"Please enter 1 to {MOST_MEMBERS} people of a team")
     invitation = session.get(Invitation, competition)
     if invitation is None:
-        invitation = Invitation(competition_id=competition, code=new_code(), created_at=clock())
+        invitation = Invitation(
+            competition_id=competition, code=new_code(), created_at=session.now()
+        )
         session.add(invitation)
     elif is_new:
         invitation.code = new_code()
@@ -143,7 +143,7 @@ def invite(  # noqa: PLR0913
     invitation.is_open = is_open
     subject = f"invitation:{row.format}/{row.slug}"
     detail = {"teams": most_teams, "members": most_members, "open": is_open, "new": is_new}
-    audit.note(session, clock, actor, "invite", subject, detail=detail, competition_id=row.id)
+    audit.note(session, actor, "invite", subject, detail=detail, competition_id=row.id)
     return invitation.code
 
 
@@ -199,9 +199,7 @@ def team_of(cells: Sequence[str], titles: Sequence[str], address: str) -> str:
     return next((cell for cell in cells if cell and cell != address), "")
 
 
-def import_guests(
-    session: Session, clock: Clock, competition: int, text: str, *, actor: str = OPERATOR
-) -> int:
+def import_guests(session: Session, competition: int, text: str, *, actor: str = OPERATOR) -> int:
     """Add the email addresses of a list, all or none; return how many were new."""
     row = lock(session, competition)
     listed = {guest.email: guest for guest in guests_of(text)}
@@ -211,11 +209,11 @@ def import_guests(
     if len(known) + len(new) > MOST_GUESTS:
         raise UsageError(f"a tournament has at most {MOST_GUESTS:,} addresses")
     for guest in new:
-        about = {"email": guest.email, "team": guest.team, "added_at": clock()}
+        about = {"email": guest.email, "team": guest.team, "added_at": session.now()}
         session.add(Guest(competition_id=competition, **about))
     subject = f"invitation:{row.format}/{row.slug}"
     detail = {"addresses": len(new)}
-    audit.note(session, clock, actor, "import", subject, detail=detail, competition_id=row.id)
+    audit.note(session, actor, "import", subject, detail=detail, competition_id=row.id)
     return len(new)
 
 
@@ -265,7 +263,6 @@ def email_of(session: Session, user_id: int) -> str | None:
 
 def form_team(  # noqa: PLR0913
     session: Session,
-    clock: Clock,
     invitation: InvitationView,
     user_id: int,
     name: str,
@@ -287,13 +284,13 @@ def form_team(  # noqa: PLR0913
     if not plays:
         enrolment.most = max(enrolment.most, sum(enrolment.sizes.values()) + 1)
     admitted = enrolment.admit(NewTeam(name, chosen.name))
-    (team_id,) = enrolment.enrol(session, clock, [admitted], actor)
+    (team_id,) = enrolment.enrol(session, [admitted], actor)
     team = session.get_one(Team, team_id)
     team.code = "".join(secrets.choice(LETTERS) for _ in range(8))
     if not plays:
         entries = update(Entry).where(Entry.team_id == team_id)
         session.execute(entries.values(status="waiting"))
-    add_member(session, clock, team, user_id, is_captain=True)
+    add_member(session, team, user_id, is_captain=True)
     return plays
 
 
@@ -324,9 +321,8 @@ def has_room(session: Session, row: Competition, invitation: InvitationView, gro
     return sum(sizes.values()) < invitation.most_teams and not is_full
 
 
-def join_team(  # noqa: PLR0913
+def join_team(
     session: Session,
-    clock: Clock,
     invitation: InvitationView,
     user_id: int,
     code: str,
@@ -345,17 +341,15 @@ def join_team(  # noqa: PLR0913
         raise UsageError(WRONG_CODE)
     if len(members_of(session, team.id)) >= invitation.most_members:
         raise UsageError(f"{team.name} is full: it has {invitation.most_members} people")
-    add_member(session, clock, team, user_id, is_captain=False)
-    note(session, clock, row, team, "join", actor)
+    add_member(session, team, user_id, is_captain=False)
+    note(session, row, team, "join", actor)
     return team.name
 
 
-def add_member(
-    session: Session, clock: Clock, team: Team, user_id: int, *, is_captain: bool
-) -> None:
+def add_member(session: Session, team: Team, user_id: int, *, is_captain: bool) -> None:
     """Add a member's row."""
     about = {"competition_id": team.competition_id, "user_id": user_id, "team_id": team.id}
-    session.add(TeamMember(**about, is_captain=is_captain, joined_at=clock()))
+    session.add(TeamMember(**about, is_captain=is_captain, joined_at=session.now()))
     session.flush()
 
 
@@ -375,7 +369,7 @@ def code_of(session: Session, team: int) -> str | None:
     return session.scalar(select(Team.code).where(Team.id == team))
 
 
-def leave(session: Session, clock: Clock, competition: int, user_id: int, *, actor: str) -> None:
+def leave(session: Session, competition: int, user_id: int, *, actor: str) -> None:
     """Remove an account from its team; the next member becomes captain. Idempotent.
 
     A team left empty is removed before the start; after the start, it plays on.
@@ -392,16 +386,14 @@ def leave(session: Session, clock: Clock, competition: int, user_id: int, *, act
         heir = (TeamMember.competition_id == competition, TeamMember.user_id == left[0].user_id)
         session.execute(update(TeamMember).where(*heir).values(is_captain=True))
     if not left and row.state == "draft":
-        team.removed_at = clock()
+        team.removed_at = session.now()
         entries = update(Entry).where(Entry.team_id == team.id)
         session.execute(entries.values(status="removed"))
-    note(session, clock, row, team, "leave", actor)
+    note(session, row, team, "leave", actor)
     mark_changed(row, *groups_of(session, competition))
 
 
-def rename(  # noqa: PLR0913
-    session: Session, clock: Clock, competition: int, user_id: int, name: str, *, actor: str
-) -> None:
+def rename(session: Session, competition: int, user_id: int, name: str, *, actor: str) -> None:
     """Rename a team before the start; its URL stays the same.
 
     Raises UsageError after the start, for a member who is not the captain, and for a name that is
@@ -419,11 +411,11 @@ def rename(  # noqa: PLR0913
         raise UsageError(NAME_TAKEN)
     team = session.get_one(Team, member.team_id)
     team.name, team.name_key = name, name_key(name)
-    note(session, clock, row, team, "rename", actor, name=name)
+    note(session, row, team, "rename", actor, name=name)
     mark_changed(row, *groups_of(session, competition))
 
 
-def admit_waiting(session: Session, clock: Clock, competition: int) -> int:
+def admit_waiting(session: Session, competition: int) -> int:
     """Admit waiting teams, first come first served, while there is room; return their number."""
     waiting = session.execute(
         select(Entry, Team, Group.slug)
@@ -440,18 +432,18 @@ def admit_waiting(session: Session, clock: Clock, competition: int) -> int:
         if invitation is not None and has_room(session, row, invitation, group):
             entry.status = "playing"
             session.flush()
-            note(session, clock, row, team, "admit", "site")
+            note(session, row, team, "admit", "site")
             admitted += 1
     mark_changed(row, *groups_of(session, competition))
     return admitted
 
 
-def note(  # noqa: PLR0913, PLR0917
-    session: Session, clock: Clock, row: Competition, team: Team, verb: str, actor: str, **more: Any
+def note(
+    session: Session, row: Competition, team: Team, verb: str, actor: str, **more: Any
 ) -> None:
     """Add an audit entry about a team."""
     subject = f"team:{row.slug}/{team.slug}"[:60]
-    audit.note(session, clock, actor, verb, subject, detail=more, competition_id=row.id)
+    audit.note(session, actor, verb, subject, detail=more, competition_id=row.id)
 
 
 def hosts_of(session: Session, competition: int) -> list[str]:
@@ -461,20 +453,20 @@ def hosts_of(session: Session, competition: int) -> list[str]:
     return [name or "" for name in session.scalars(wanted.order_by(CompetitionHost.added_at))]
 
 
-def add_host(
-    session: Session, clock: Clock, competition: int, username: str, *, actor: str = OPERATOR
-) -> None:
+def add_host(session: Session, competition: int, username: str, *, actor: str = OPERATOR) -> None:
     """Make a user a host of a competition; raise UsageError if the name is unknown. Idempotent."""
     row, user = lock(session, competition), find_person(session, username)
     if session.get(CompetitionHost, (competition, user.id)) is None:
-        session.add(CompetitionHost(competition_id=competition, user_id=user.id, added_at=clock()))
+        session.add(
+            CompetitionHost(competition_id=competition, user_id=user.id, added_at=session.now())
+        )
         subject = f"competition:{row.format}/{row.slug}"
         detail = {"host": user.username}
-        audit.note(session, clock, actor, "add host", subject, detail=detail, competition_id=row.id)
+        audit.note(session, actor, "add host", subject, detail=detail, competition_id=row.id)
 
 
 def remove_host(
-    session: Session, clock: Clock, competition: int, username: str, *, actor: str = OPERATOR
+    session: Session, competition: int, username: str, *, actor: str = OPERATOR
 ) -> None:
     """Remove a host from a competition; raise UsageError if the name is unknown."""
     row, user = lock(session, competition), find_person(session, username)
@@ -484,7 +476,7 @@ def remove_host(
     session.delete(host)
     subject = f"competition:{row.format}/{row.slug}"
     detail = {"host": user.username}
-    audit.note(session, clock, actor, "remove host", subject, detail=detail, competition_id=row.id)
+    audit.note(session, actor, "remove host", subject, detail=detail, competition_id=row.id)
 
 
 def find_person(session: Session, username: str) -> administration.Facts:

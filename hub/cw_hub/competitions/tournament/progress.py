@@ -15,7 +15,6 @@ from datetime import timedelta
 from typing import Any, Final, cast
 
 from sqlalchemy import and_, or_, select, update
-from sqlalchemy.orm import Session
 
 from cw.errors import ArenaError
 from cw.league.ladder import GameResult, Phase, match_points
@@ -34,10 +33,10 @@ from cw_hub.competitions.tournament.rounds import (
     seat_finalists,
 )
 from cw_hub.competitions.tournament.settings import FORMAT, TournamentSettings, stored_settings
-from cw_hub.context import Clock
 from cw_hub.matches import planning
 from cw_hub.matches.planning import LOST_AFTER, Message
 from cw_hub.matches.results import OPEN, BattleResult, Claim
+from cw_hub.store.database import Session
 from cw_hub.store.models import Bot, Competition, Event, Group, Match, MatchParticipant, Round
 
 logger = logging.getLogger(__name__)
@@ -46,23 +45,23 @@ logger = logging.getLogger(__name__)
 # Advancing
 
 
-def plan(session: Session, clock: Clock) -> int:
+def plan(session: Session) -> int:
     """Advance all tournaments; return the number of changes. See `advance`."""
     ids = select(Competition.id).where(Competition.format == FORMAT, Competition.state != "over")
     changes = 0
-    forget_removed(session, clock)
+    forget_removed(session)
     for competition in session.scalars(ids.order_by(Competition.id)).all():
         try:
             with session.begin_nested():
-                changes += admit_waiting(session, clock, competition)
-                changes += advance(session, clock, competition)
+                changes += admit_waiting(session, competition)
+                changes += advance(session, competition)
         except ArenaError:
             # For example, settings of a later version. Only this tournament is rolled back.
             logger.exception("competition %s cannot be advanced", competition)
     return changes
 
 
-def advance(session: Session, clock: Clock, competition_id: int) -> int:
+def advance(session: Session, competition_id: int) -> int:
     """Do everything that is due in a tournament; return the number of changes.
 
     Concurrent callers wait, and then find nothing to do.
@@ -70,7 +69,7 @@ def advance(session: Session, clock: Clock, competition_id: int) -> int:
     row = competitions_service.lock(session, competition_id)
     if row.format != FORMAT or row.state == "over":
         return 0
-    tournament = read_state(session, clock, row)
+    tournament = read_state(session, row)
     session.flush()
     # Flush each row once, rather than before every query.
     with session.no_autoflush:
@@ -126,14 +125,14 @@ def hold_matches(session: Session, tournament: TournamentState, group_id: int | 
     session.execute(update(Match).where(waiting).values(sent_at=None))
 
 
-def phase_of(session: Session, clock: Clock, group_id: int) -> Phase:
+def phase_of(session: Session, group_id: int) -> Phase:
     """Return the phase of a group by its events; a due final counts even while it waits."""
     row = session.scalars(
         select(Competition)
         .join(Group, Group.competition_id == Competition.id)
         .where(Group.id == group_id)
     ).one()
-    tournament = read_state(session, clock, row)
+    tournament = read_state(session, row)
     return next(tournament.phase(group) for group in tournament.groups if group.id == group_id)
 
 
@@ -176,7 +175,7 @@ def hold(session: Session, claim: Claim) -> None:
         competitions_service.lock(session, claim.competition_id)
 
 
-def finished(session: Session, clock: Clock, claim: Claim, battles: Sequence[BattleResult]) -> None:
+def finished(session: Session, claim: Claim, battles: Sequence[BattleResult]) -> None:
     """Store the points of a match, which count once its round closes; advance its tournament."""
     match = session.scalars(select(Match).where(Match.id == claim.id)).one()
     if match.competition_id is None or match.round_id is None:
@@ -200,20 +199,20 @@ def finished(session: Session, clock: Clock, claim: Claim, battles: Sequence[Bat
     for (seat, _), seat_points in zip(seats, points, strict=True):
         seat.points = seat_points
     mark_round_changed(session, row.id)
-    advance(session, clock, competition.id)
+    advance(session, competition.id)
 
 
 AHEAD: Final = 8
 """Number of matches read for each one that may be sent, as others may wait for a busy bot."""
 
 
-def to_send(session: Session, clock: Clock, lost_after: timedelta = LOST_AFTER) -> list[Message]:
+def to_send(session: Session, lost_after: timedelta = LOST_AFTER) -> list[Message]:
     """Return the due messages of tournaments, and mark their matches as sent.
 
     Callers send them after the commit. Concurrent callers wait, and then count the matches already
     sent.
     """
-    is_due = planning.is_due(clock(), lost_after)
+    is_due = planning.is_due(session.now(), lost_after)
     waiting = (
         select(Match.competition_id)
         .join(Competition, Competition.id == Match.competition_id)
@@ -224,17 +223,15 @@ def to_send(session: Session, clock: Clock, lost_after: timedelta = LOST_AFTER) 
     return [
         message
         for competition in session.scalars(waiting).all()
-        for message in to_send_of(session, clock, cast(int, competition), lost_after)
+        for message in to_send_of(session, cast(int, competition), lost_after)
     ]
 
 
-def to_send_of(
-    session: Session, clock: Clock, competition_id: int, lost_after: timedelta
-) -> list[Message]:
+def to_send_of(session: Session, competition_id: int, lost_after: timedelta) -> list[Message]:
     """Return the due messages of a tournament; see `to_send`."""
     row = competitions_service.lock(session, competition_id)
-    tournament = read_state(session, clock, row)
-    load = Load(tournament.settings, planning.is_due(clock(), lost_after))
+    tournament = read_state(session, row)
+    load = Load(tournament.settings, planning.is_due(session.now(), lost_after))
     load.read_under_way(session, row.id)
     queues = {
         group.id: load.waiting(session, open_round.id)
@@ -247,7 +244,7 @@ def to_send_of(
     to_go += load.practice(session, row.id)
     if to_go:
         still_queued = and_(Match.id.in_([match.id for match in to_go]), Match.state == "queued")
-        session.execute(update(Match).where(still_queued).values(sent_at=clock()))
+        session.execute(update(Match).where(still_queued).values(sent_at=session.now()))
     return [match.message for match in to_go]
 
 

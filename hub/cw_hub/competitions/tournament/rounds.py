@@ -10,7 +10,6 @@ from datetime import datetime, timedelta
 from typing import Any, Final, TypeAlias, cast
 
 from sqlalchemy import and_, func, insert, or_, select
-from sqlalchemy.orm import Session
 
 from cw.games.registry import game_entry, load_game
 from cw.league import ladder
@@ -39,9 +38,9 @@ from cw.league.ladder import (
 )
 from cw_hub.competitions.tournament.groups import most_entries
 from cw_hub.competitions.tournament.settings import FORMAT, TournamentSettings, stored_settings
-from cw_hub.context import Clock
 from cw_hub.matches.planning import EXACT
 from cw_hub.matches.results import OPEN
+from cw_hub.store.database import Session
 from cw_hub.store.models import (
     Battle,
     Bot,
@@ -135,9 +134,9 @@ def kind_of(event: Event) -> EventKind:
     return cast(EventKind, event.kind)
 
 
-def read_state(session: Session, clock: Clock, row: Competition) -> TournamentState:
+def read_state(session: Session, row: Competition) -> TournamentState:
     """Return the state of a tournament whose row is locked."""
-    now = clock()
+    now = session.now()
     is_due = or_(Event.applied_at.is_not(None), Event.at <= now)
     events = select(Event).where(Event.competition_id == row.id, is_due)
     last = (

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Row, and_, bindparam, select
-from sqlalchemy.orm import Session
 
 from cw.league.ladder import (
     Outcome,
@@ -34,6 +33,7 @@ from cw_hub.competitions.tournament.views import (
     round_match,
 )
 from cw_hub.pages.forms import natural_order
+from cw_hub.store.database import Session
 from cw_hub.store.models import (
     Competition,
     Entry,

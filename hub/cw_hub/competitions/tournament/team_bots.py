@@ -10,7 +10,6 @@ from itertools import islice
 from typing import Any, Final, Literal, TypeAlias
 
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 
 from cw.arena.transports.base_address import check_base
 from cw.errors import UsageError
@@ -28,6 +27,7 @@ from cw_hub.context import Clock
 from cw_hub.matches import planning
 from cw_hub.matches.challenges import must_be_free
 from cw_hub.matches.planning import Plan, Seat
+from cw_hub.store.database import Session
 from cw_hub.store.models import (
     Bot,
     BotKind,
@@ -198,25 +198,23 @@ def actor_of(bot: TeamBot) -> str:
     return f"team:{bot.slug}"
 
 
-def note(session: Session, clock: Clock, bot: TeamBot, verb: str, **more: Any) -> None:
+def note(session: Session, bot: TeamBot, verb: str, **more: Any) -> None:
     """Add an audit entry about a bot."""
     competition, subject = bot.competition_id, f"bot:{bot.bot_id}"
-    audit.note(
-        session, clock, actor_of(bot), verb, subject, detail=more, competition_id=competition
-    )
+    audit.note(session, actor_of(bot), verb, subject, detail=more, competition_id=competition)
 
 
-def begin_again(session: Session, clock: Clock, row: Bot, bot: TeamBot) -> None:
+def begin_again(session: Session, row: Bot, bot: TeamBot) -> None:
     """Reset the health of a bot that was replaced; the next sweep checks it."""
     row.failures, row.protocol_ok, row.checks, row.checked_at = 0, False, [], None
-    row.check_due_at = clock() if row.kind == "url" else None
-    bots_service.change_status(session, clock, row, "PENDING", "", actor_of(bot))
+    row.check_due_at = session.now() if row.kind == "url" else None
+    bots_service.change_status(session, row, "PENDING", "", actor_of(bot))
 
 
 # Web services
 
 
-def set_url(session: Session, clock: Clock, sealer: Sealer, bot: TeamBot, url: str) -> str | None:
+def set_url(session: Session, sealer: Sealer, bot: TeamBot, url: str) -> str | None:
     """Set the URL of a team's bot; return its new secret if it just got one, or None.
 
     Raises UsageError if bots must be programs.
@@ -225,12 +223,12 @@ def set_url(session: Session, clock: Clock, sealer: Sealer, bot: TeamBot, url: s
         raise UsageError(NO_URLS)
     row = versions.locked(session, bot.id)
     row.kind, row.endpoint = "url", url
-    begin_again(session, clock, row, bot)
-    note(session, clock, bot, "set bot")
+    begin_again(session, row, bot)
+    note(session, bot, "set bot")
     return bots_service.give_secret(row, sealer) if lacks_secret(row) else None
 
 
-def rotate(session: Session, clock: Clock, sealer: Sealer, bot: TeamBot) -> str:
+def rotate(session: Session, sealer: Sealer, bot: TeamBot) -> str:
     """Give a team's bot a new secret, and return it; it cannot be read again.
 
     Raises UsageError for a bot without a secret. Of concurrent callers, exactly one succeeds.
@@ -240,15 +238,15 @@ def rotate(session: Session, clock: Clock, sealer: Sealer, bot: TeamBot) -> str:
         raise UsageError(NO_SECRET)
     if row.secret_version != bot.secret_version:
         raise UsageError(bots_service.ROTATED)
-    begin_again(session, clock, row, bot)
-    note(session, clock, bot, "rotate")
+    begin_again(session, row, bot)
+    note(session, bot, "rotate")
     return bots_service.give_secret(row, sealer)
 
 
 # Programs
 
 
-def add_version(session: Session, clock: Clock, bot: TeamBot, upload: Upload) -> int:
+def add_version(session: Session, bot: TeamBot, upload: Upload) -> int:
     """Add a version of a team's bot, which plays from the next match; return its number.
 
     Raises UsageError if programs are not allowed, and CapacityError as `versions.add` does.
@@ -256,36 +254,36 @@ def add_version(session: Session, clock: Clock, bot: TeamBot, upload: Upload) ->
     if "program" not in bot.kinds:
         raise UsageError(NO_PROGRAMS)
     row = versions.locked(session, bot.id)
-    number = versions.add(session, clock, row, upload, "ready")
-    play_version(session, clock, row, bot, number)
+    number = versions.add(session, row, upload, "ready")
+    play_version(session, row, bot, number)
     return number
 
 
-def use_version(session: Session, clock: Clock, bot: TeamBot, number: int) -> None:
+def use_version(session: Session, bot: TeamBot, number: int) -> None:
     """Switch to an earlier version; raise UsageError if it cannot play."""
     if "program" not in bot.kinds:
         raise UsageError(NO_PROGRAMS)
     row = versions.locked(session, bot.id)
     versions.ready(session, row.id, number)
-    play_version(session, clock, row, bot, number)
+    play_version(session, row, bot, number)
 
 
-def play_version(session: Session, clock: Clock, row: Bot, bot: TeamBot, number: int) -> None:
+def play_version(session: Session, row: Bot, bot: TeamBot, number: int) -> None:
     """Activate a version."""
-    versions.activate(session, clock, row, number)
-    begin_again(session, clock, row, bot)
-    note(session, clock, bot, "version", version=number)
+    versions.activate(session, row, number)
+    begin_again(session, row, bot)
+    note(session, bot, "version", version=number)
 
 
 # Machines
 
 
-def set_ssh_key(session: Session, clock: Clock, bot: TeamBot, key: str) -> None:
+def set_ssh_key(session: Session, bot: TeamBot, key: str) -> None:
     """Set a team's public key; "" for none."""
     row = session.scalars(select(Team).where(Team.id == bot.team_id).with_for_update()).one()
     row.ssh_key = key or None
     competition, subject = bot.competition_id, f"team:{bot.team_id}"
-    audit.note(session, clock, actor_of(bot), "ssh key", subject, competition_id=competition)
+    audit.note(session, actor_of(bot), "ssh key", subject, competition_id=competition)
 
 
 BUILTIN: Final = "builtin:"
@@ -428,7 +426,7 @@ def practice_matches(session: Session, bot: int) -> list[PracticeMatch]:
     ]
 
 
-def plan_practice(session: Session, clock: Clock, bot: TeamBot) -> tuple[int, str]:
+def plan_practice(session: Session, bot: TeamBot) -> tuple[int, str]:
     """Plan a match of a team's bot with the training bot; return its id and its name.
 
     Raises UsageError for a team without a bot, and Busy while its last practice match is running.
@@ -443,7 +441,7 @@ def plan_practice(session: Session, clock: Clock, bot: TeamBot) -> tuple[int, st
     board = secrets.choice(bot.settings.boards)
     key = f"{row.bot_id} {secrets.token_hex(8)}"
     plan = Plan("practice", key, bot.game, seats, board.options, bot.competition_id)
-    match = planning.plan(session, clock, plan)
+    match = planning.plan(session, plan)
     return match, session.scalars(select(Match.match_id).where(Match.id == match)).one()
 
 

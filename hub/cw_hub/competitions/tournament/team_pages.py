@@ -138,7 +138,7 @@ def bot(slug: str) -> ResponseReturnValue:
         check_address(url, hub.settings)
         check_requests.claim_for(owner_of(own), url)
         with hub.database.writing() as writing:
-            secret = team_bots.set_url(writing, hub.clock, hub.sealer, own, url)
+            secret = team_bots.set_url(writing, hub.sealer, own, url)
     except UsageError as error:
         return render(own, {"endpoint": str(error)}, endpoint=typed[:1000])
     if url != own.endpoint:
@@ -166,7 +166,7 @@ def rotate(slug: str) -> ResponseReturnValue:
         check_requests.claim_for(owner_of(own), own.endpoint)
     try:
         with hub.database.writing() as writing:
-            secret = team_bots.rotate(writing, hub.clock, hub.sealer, own)
+            secret = team_bots.rotate(writing, hub.sealer, own)
     except UsageError as error:
         abort(409, str(error))
     note_done()
@@ -211,7 +211,7 @@ def upload(slug: str) -> ResponseReturnValue:
         package, note = version_pages.sent(own.game)
         new = version_pages.stored(hub.objects, own.bot_id, package, note)
         with hub.database.writing() as writing:
-            number = team_bots.add_version(writing, hub.clock, own, new)
+            number = team_bots.add_version(writing, own, new)
     except (CapacityError, UsageError) as error:
         return render(own, {"program": str(error)})
     note_done()
@@ -242,7 +242,7 @@ def own_program(slug: str) -> ResponseReturnValue:
             program = team_bots.own_program(reading, user.user_id, own.game, wanted)
         new = team_bots.copy(hub.objects, program, own.bot_id)
         with hub.database.writing() as writing:
-            number = team_bots.add_version(writing, hub.clock, own, new)
+            number = team_bots.add_version(writing, own, new)
     except (CapacityError, UsageError) as error:
         return render(own, {"own-program": str(error)})
     note_done()
@@ -258,7 +258,7 @@ def use_version(slug: str) -> ResponseReturnValue:
     try:
         number = version_pages.number_sent()
         with hub.database.writing() as writing:
-            team_bots.use_version(writing, hub.clock, own, number)
+            team_bots.use_version(writing, own, number)
     except UsageError as error:
         return render(own, {"version": str(error)})
     if number != own.version:
@@ -305,7 +305,7 @@ def ssh_key(slug: str) -> ResponseReturnValue:
     try:
         key = read_ssh_key(typed)
         with hub.database.writing() as writing:
-            team_bots.set_ssh_key(writing, hub.clock, own, key)
+            team_bots.set_ssh_key(writing, own, key)
     except UsageError as error:
         # Do not send a private key back: it has already been exposed once too often.
         is_private = str(error) == PRIVATE_KEY
@@ -326,7 +326,7 @@ def practice(slug: str) -> ResponseReturnValue:
                 must_be_free(reading, own.id)
             check_requests.claim_for(owner_of(own), own.endpoint, checks.PRACTICE)
         with hub.database.writing() as writing:
-            match, match_id = plan_practice(writing, hub.clock, own)
+            match, match_id = plan_practice(writing, own)
     except (CapacityError, UsageError) as error:
         notice(str(error), "bad")
         return go(page_of(own))

@@ -12,7 +12,6 @@ from typing import Final
 
 from jinja2 import Environment, FileSystemLoader
 from sqlalchemy import delete, func, select, update
-from sqlalchemy.orm import Session
 
 from cw.errors import UsageError
 from cw_hub.accounts import audit, tickets
@@ -40,6 +39,7 @@ from cw_hub.competitions.tournament.settings import (
 )
 from cw_hub.competitions.tournament.team_bots import assign_bot, check_bot
 from cw_hub.context import Clock
+from cw_hub.store.database import Session
 from cw_hub.store.models import Bot, Competition, Entry, Event, Group, Team, Ticket
 
 NO_SSH_KEY: Final = "This is not a public SSH key"
@@ -120,7 +120,6 @@ class BadLines(UsageError):
 
 def add_teams(
     session: Session,
-    clock: Clock,
     competition: int,
     teams: Sequence[NewTeam],
     actor: str = OPERATOR,
@@ -138,7 +137,7 @@ def add_teams(
             problems.append(f"line {team.line}: {error}" if team.line else f"{team.name}: {error}")
     if problems:
         raise BadLines(problems)
-    return enrolment.enrol(session, clock, admitted, actor)
+    return enrolment.enrol(session, admitted, actor)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,9 +193,7 @@ class Enrolment:
             raise UsageError("its sandbox is missing: NAME, SANDBOX")
         return candidates[0]
 
-    def enrol(
-        self, session: Session, clock: Clock, admitted: Sequence[AdmittedTeam], actor: str
-    ) -> list[int]:
+    def enrol(self, session: Session, admitted: Sequence[AdmittedTeam], actor: str) -> list[int]:
         """Add the rows of admitted teams; return their ids."""
         competition = self.competition
         rows = [self.team_row(team) for team in admitted]
@@ -204,17 +201,16 @@ class Enrolment:
         session.flush()
         for row, team in zip(rows, admitted, strict=True):
             for group in team.groups:
-                session.add(Entry(group_id=group.id, team_id=row.id, joined_at=clock()))
-            bot = bot_row(clock, competition.game, row)
+                session.add(Entry(group_id=group.id, team_id=row.id, joined_at=session.now()))
+            bot = bot_row(session.clock, competition.game, row)
             session.add(bot)
             if team.team.bot:
-                assign_bot(clock, bot, team.team.bot)
+                assign_bot(session.clock, bot, team.team.bot)
         mark_changed(competition, *{group for team in admitted for group in team.groups})
         subject = f"competition:{FORMAT}/{competition.slug}"
         slugs = {"teams": [row.slug for row in rows]}
         audit.note(
             session,
-            clock,
             actor,
             "add teams",
             subject,
@@ -279,17 +275,17 @@ class Card:
     token: str
 
 
-def ends_of(session: Session, clock: Clock, competition: int) -> datetime:
+def ends_of(session: Session, competition: int) -> datetime:
     """Return when a tournament's tokens expire, according to its planned events."""
     ends = (Event.competition_id == competition, Event.kind == "end", Event.group_id.is_(None))
     end = session.scalar(select(func.max(Event.at)).where(*ends))
-    return clock() + WITHOUT_END if end is None else end + AFTER_END
+    return session.now() + WITHOUT_END if end is None else end + AFTER_END
 
 
-def renew_ends(session: Session, clock: Clock, competition: int) -> None:
+def renew_ends(session: Session, competition: int) -> None:
     """Update the expiry of all tokens of a tournament."""
     cards = (Ticket.competition_id == competition, Ticket.kind.in_(("card", "host_card")))
-    ends = ends_of(session, clock, competition)
+    ends = ends_of(session, competition)
     session.execute(update(Ticket).where(*cards).values(expires_at=ends))
 
 
@@ -303,9 +299,8 @@ def printed(token: str) -> str:
     return "-".join(token[at : at + 4] for at in range(0, TOKEN_LENGTH, 4))
 
 
-def issue(  # noqa: PLR0913
+def issue(
     session: Session,
-    clock: Clock,
     competition: int,
     team_ids: Sequence[int],
     *,
@@ -330,18 +325,18 @@ def issue(  # noqa: PLR0913
     for team, group in teams:
         for _ in range(count):
             columns = {"competition_id": competition, "team_id": team.id, "label": nonce}
-            token = add_ticket(session, clock, Ticket(kind="card", **columns))
+            token = add_ticket(session, Ticket(kind="card", **columns))
             cards.append(Card(team.id, team.name, team.slug, group, token))
     detail = {"teams": [team.slug for team, _ in teams]}
-    audit.note(session, clock, actor, "issue tokens", subject, detail=detail, competition_id=row.id)
+    audit.note(session, actor, "issue tokens", subject, detail=detail, competition_id=row.id)
     return cards
 
 
-def add_ticket(session: Session, clock: Clock, ticket: Ticket) -> str:
+def add_ticket(session: Session, ticket: Ticket) -> str:
     """Add a ticket with a new token, storing only its digest; return the token."""
     token = draw_token()
-    ticket.digest, ticket.created_at = tickets.digest_of(token), clock()
-    ticket.expires_at = ends_of(session, clock, ticket.competition_id or 0)
+    ticket.digest, ticket.created_at = tickets.digest_of(token), session.now()
+    ticket.expires_at = ends_of(session, ticket.competition_id or 0)
     session.add(ticket)
     return token
 
@@ -368,16 +363,16 @@ def teams_with_group(
 
 
 def issue_to_host(
-    session: Session, clock: Clock, competition: int, *, keep: bool = False, actor: str = OPERATOR
+    session: Session, competition: int, *, keep: bool = False, actor: str = OPERATOR
 ) -> str:
     """Return a new token for hosts; unless `keep`, revoke earlier ones and their sessions."""
     row = competitions_service.lock(session, competition)
     if not keep:
         earlier = (Ticket.competition_id == competition, Ticket.kind == "host_card")
         session.execute(delete(Ticket).where(*earlier))
-    token = add_ticket(session, clock, Ticket(kind="host_card", competition_id=competition))
+    token = add_ticket(session, Ticket(kind="host_card", competition_id=competition))
     subject = f"competition:{FORMAT}/{row.slug}"
-    audit.note(session, clock, actor, "host token", subject, competition_id=row.id)
+    audit.note(session, actor, "host token", subject, competition_id=row.id)
     return token
 
 

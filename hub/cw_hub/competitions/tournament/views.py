@@ -9,13 +9,13 @@ from datetime import datetime
 from typing import Any, Final, Literal, TypeAlias
 
 from sqlalchemy import Row, Select, and_, bindparam, case, exists, func, or_, select
-from sqlalchemy.orm import Session
 
 from cw.league.ladder import STOPS, BoardSpec, EventKind, GameResult, GroupEvent, phase
 from cw.league.ladder import Phase as LadderPhase
 from cw_hub.competitions.tournament.events import MOST_EVENTS
 from cw_hub.competitions.tournament.settings import FORMAT, TournamentSettings, stored_settings
 from cw_hub.pages.forms import natural_order
+from cw_hub.store.database import Session
 from cw_hub.store.models import (
     Battle,
     Bot,

@@ -60,7 +60,7 @@ def suspend(bot_id: str) -> ResponseReturnValue:
         return back_to(bot_id)
     try:
         with hub.database.writing() as session:
-            bots_service.suspend(session, hub.clock, bot_id, reason, player().username)
+            bots_service.suspend(session, bot_id, reason, player().username)
     except bots_service.WrongStatus as error:
         notice(str(error), "bad")
     except UsageError:
@@ -79,7 +79,7 @@ def restore(bot_id: str) -> ResponseReturnValue:
         return back_to(bot_id)
     try:
         with hub.database.writing() as session:
-            bot = bots_service.restore(session, hub.clock, bot_id, player().username)
+            bot = bots_service.restore(session, bot_id, player().username)
     except bots_service.WrongStatus as error:
         notice(str(error), "bad")
     except UsageError:
@@ -110,7 +110,7 @@ def check(bot_id: str) -> ResponseReturnValue:
         check_requests.claim_for(owner, bot.endpoint)
     if check_requests.send_for(owner, bot.id, is_program=bot.kind == "program"):
         with hub.database.writing() as writing:
-            audit.note(writing, hub.clock, player().username, "check", f"bot:{bot_id}")
+            audit.note(writing, player().username, "check", f"bot:{bot_id}")
         notice(f"{bot.name} is being checked.", "plain")
     else:
         notice(NOT_NOW, "bad")

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import ColumnElement, func, or_, select
-from sqlalchemy.orm import Session
 
 from cw_hub.bots.health import WORDS, Condition, conditions
 from cw_hub.site.admin.overview import Page, page_of
+from cw_hub.store.database import Session
 from cw_hub.store.models import Bot, Competition, Team, User
 
 FAILING: Final = "failing"

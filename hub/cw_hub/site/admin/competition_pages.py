@@ -50,7 +50,7 @@ def page() -> ResponseReturnValue:
     """List the competitions, running ones first."""
     text = wanted_text()
     with one_reading() as session:
-        listing = find_competitions(session, resources().clock, text, wanted_page())
+        listing = find_competitions(session, text, wanted_page())
     own = {format_.name: format_ for format_ in site_formats()}
     return render_template(
         "hub/site/admin/competitions.html",
@@ -77,9 +77,7 @@ def set_paused(format_name: str, slug: str, *, paused: bool) -> ResponseReturnVa
     if not is_sure():
         return here
     with hub.database.writing() as session:
-        done = competitions_service.set_paused(
-            session, hub.clock, facts.id, player().username, paused=paused
-        )
+        done = competitions_service.set_paused(session, facts.id, player().username, paused=paused)
     if done:
         notice(f"{facts.title} was {'paused' if paused else 'resumed'}.")
     else:
@@ -188,10 +186,10 @@ def created(format_: Format, game: str) -> CompetitionFacts:
     hub, actor = resources(), player().username
     picture = uploads.keep_upload(str(player().user_id), "wide") if uploads.has_upload() else None
     with hub.database.writing() as session:
-        facts = format_.create(session, hub.clock, format_, wanted, actor)
-        format_.schedule(session, hub.clock, facts, dates, actor)
+        facts = format_.create(session, format_, wanted, actor)
+        format_.schedule(session, facts, dates, actor)
         if picture is not None:
-            competitions_service.set_picture(session, hub.clock, facts.id, picture, actor=actor)
+            competitions_service.set_picture(session, facts.id, picture, actor=actor)
     return facts
 
 
@@ -270,7 +268,7 @@ def change(format_name: str, slug: str) -> ResponseReturnValue:
     try:
         values = read_all(format_.fields, request.form)
         with hub.database.writing() as session:
-            format_.change(session, hub.clock, facts, values, player().username)
+            format_.change(session, facts, values, player().username)
     except UsageError as error:
         return lead_page(facts, request.form, {"settings": str(error)}), 422
     notice("The settings were saved.")
@@ -285,9 +283,7 @@ def describe(format_name: str, slug: str) -> ResponseReturnValue:
     words = {name: request.form.get(name) for name in ("title", "description")}
     try:
         with hub.database.writing() as session:
-            competitions_service.describe(
-                session, hub.clock, facts.id, actor=player().username, **words
-            )
+            competitions_service.describe(session, facts.id, actor=player().username, **words)
     except UsageError as error:
         return lead_page(facts, request.form, {"words": str(error)}), 422
     notice("The texts were saved.")
@@ -314,7 +310,7 @@ def schedule(format_name: str, slug: str) -> ResponseReturnValue:
     try:
         dates = typed_dates()
         with hub.database.writing() as session:
-            format_of(facts).schedule(session, hub.clock, facts, dates, player().username)
+            format_of(facts).schedule(session, facts, dates, player().username)
     except UsageError as error:
         return lead_page(facts, request.form, {"dates": str(error)}), 422
     notice("The dates were saved.")
@@ -333,7 +329,7 @@ def steer(format_name: str, slug: str) -> ResponseReturnValue:
         return here
     try:
         with hub.database.writing() as session:
-            format_of(facts).steer(session, hub.clock, facts, state, player().username)
+            format_of(facts).steer(session, facts, state, player().username)
     except UsageError as error:
         notice(str(error), "bad")
     return here

@@ -9,11 +9,10 @@ from datetime import timedelta
 from typing import Any, Final
 
 from sqlalchemy import Row, case, func, or_, select
-from sqlalchemy.orm import Session
 
-from cw_hub.context import Clock
 from cw_hub.matches.results import OPEN
 from cw_hub.site.admin.overview import Page, page_of
+from cw_hub.store.database import Session
 from cw_hub.store.models import (
     Bot,
     Competition,
@@ -57,7 +56,7 @@ class Listed:
         return self.seats / self.bots if self.bots else None
 
 
-def find_competitions(session: Session, clock: Clock, text: str, number: int) -> Page[Listed]:
+def find_competitions(session: Session, text: str, number: int) -> Page[Listed]:
     """Return a page of the competitions whose title, slug, format, game or state contains a text.
 
     Running ones come first, then the latest. Five statements, however many competitions.
@@ -73,7 +72,7 @@ def find_competitions(session: Session, clock: Clock, text: str, number: int) ->
             or_(*(func.lower(column).contains(key, autoescape=True) for column in columns))
         )
     page: Page[Competition] = page_of(session, query, number, lambda row: row[0])
-    figures = Figures.of(session, clock, [row.id for row in page.rows])
+    figures = Figures.of(session, [row.id for row in page.rows])
     return Page([figures.listed(row) for row in page.rows], page.number, page.has_more)
 
 
@@ -87,7 +86,7 @@ class Figures:
     troubled: dict[int, Row[*tuple[Any, ...]]]
 
     @classmethod
-    def of(cls, session: Session, clock: Clock, ids: Sequence[int]) -> Figures:
+    def of(cls, session: Session, ids: Sequence[int]) -> Figures:
         """Return the counts of competitions, in four statements."""
         hosts: dict[int, list[str]] = defaultdict(list)
         names = (
@@ -107,7 +106,7 @@ class Figures:
         its = select(Match.competition_id).where(Match.competition_id.in_(ids))
         its = its.group_by(Match.competition_id)
         lately = its.add_columns(func.count(), func.sum(Match.players)).where(
-            Match.finished_at > clock() - DAY, Match.state == "done"
+            Match.finished_at > session.now() - DAY, Match.state == "done"
         )
         is_open = Match.state.in_(OPEN)
         troubled = its.add_columns(

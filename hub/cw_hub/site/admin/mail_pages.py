@@ -48,9 +48,9 @@ def send(mail_id: int) -> ResponseReturnValue:
     if not is_sure():
         return here
     with hub.database.writing() as session:
-        done = mail.send_again(session, hub.clock, mail_id)
+        done = mail.send_again(session, mail_id)
         if done:
-            audit.note(session, hub.clock, player().username, "send mail", f"mail:{mail_id}")
+            audit.note(session, player().username, "send mail", f"mail:{mail_id}")
     if done:
         send_soon(mail_id)
         notice("The mail is being sent.")

@@ -7,10 +7,10 @@ from datetime import datetime
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Row, func, or_, select
-from sqlalchemy.orm import Session
 
 from cw_hub.accounts.mail import ATTEMPTS
 from cw_hub.site.admin.overview import Page, page_of
+from cw_hub.store.database import Session
 from cw_hub.store.models import Mail, MailState, User
 
 KINDS: Final = {

@@ -36,7 +36,7 @@ def page() -> ResponseReturnValue:
         values = {
             "page": find_matches(session, wanted, wanted_page()),
             "counts": figures.troubled(session),
-            "machines": machines(session, hub.clock),
+            "machines": machines(session),
             "comparisons": comparisons.queue(session, PER_PAGE),
         }
     return render_template(
@@ -60,7 +60,7 @@ def requeue(match_id: str) -> ResponseReturnValue:
     with hub.database.writing() as session:
         done = results.requeue_failed(session, match_id)
         if done:
-            audit.note(session, hub.clock, player().username, "requeue", f"match:{match_id}")
+            audit.note(session, player().username, "requeue", f"match:{match_id}")
     notice("The match will be played again." if done else CHANGED, "good" if done else "bad")
     return here
 
@@ -77,10 +77,10 @@ def void(match_id: str) -> ResponseReturnValue:
     if not is_sure():
         return here
     with hub.database.writing() as session:
-        done = results.void(session, hub.clock, match_id, reason)
+        done = results.void(session, match_id, reason)
         if done:
             detail = {"reason": reason}
             who, what = player().username, f"match:{match_id}"
-            audit.note(session, hub.clock, who, "void", what, detail=detail)
+            audit.note(session, who, "void", what, detail=detail)
     notice("The match was called off." if done else CHANGED, "good" if done else "bad")
     return here

@@ -8,13 +8,12 @@ from datetime import datetime
 from typing import Any, Final
 
 from sqlalchemy import Row, case, func, select
-from sqlalchemy.orm import Session
 
-from cw_hub.context import Clock
 from cw_hub.matches.results import OPEN
 from cw_hub.operation import heartbeats
 from cw_hub.operation.heartbeats import Beat
 from cw_hub.site.admin.overview import Page, page_of
+from cw_hub.store.database import Session
 from cw_hub.store.models import Competition, Match, MatchState, Round, Worker
 
 SHOWN: Final[tuple[MatchState, ...]] = ("failed", "interrupted", "in_progress", "queued")
@@ -95,12 +94,14 @@ def listed(row: Row[*tuple[Any, ...]]) -> ListedMatch:
     return ListedMatch(*row)
 
 
-def machines(session: Session, clock: Clock) -> Machines:
+def machines(session: Session) -> Machines:
     """Return the workers, the live processes, and the size of the stored replays."""
-    live = select(Worker).where(Worker.seen_at > clock() - heartbeats.LIVE).order_by(Worker.id)
+    live = (
+        select(Worker).where(Worker.seen_at > session.now() - heartbeats.LIVE).order_by(Worker.id)
+    )
     return Machines(
         session.scalars(live).all(),
-        heartbeats.live(session, clock),
-        heartbeats.silent(session, clock),
+        heartbeats.live(session),
+        heartbeats.silent(session),
         heartbeats.value_of(session, heartbeats.REPLAY_BYTES),
     )

@@ -8,15 +8,14 @@ from datetime import datetime, timedelta
 from typing import Any, Final, Generic, TypeVar
 
 from sqlalchemy import Row, Select, func, or_, select
-from sqlalchemy.orm import Session
 
 from cw_hub.accounts.service import username_key
 from cw_hub.bots.service import name_key
-from cw_hub.context import Clock
 from cw_hub.operation import heartbeats
 from cw_hub.operation.heartbeats import Beat
 from cw_hub.site import figures
 from cw_hub.site.figures import Present
+from cw_hub.store.database import Session
 from cw_hub.store.models import Audit, Bot, Comparison, Competition, User
 
 OLD: Final = timedelta(hours=26)
@@ -75,9 +74,9 @@ class Service:
     """Users who registered within a week."""
 
 
-def service(session: Session, clock: Clock) -> Service:
+def service(session: Session) -> Service:
     """Return the status of the site; the number of statements does not depend on its size."""
-    now = clock()
+    now = session.now()
     people = select(func.count(), func.count().filter(User.created_at > now - WEEK))
     total, new = session.execute(people.where(User.deleted_at.is_(None))).one()
     slow = select(func.count(), func.min(Comparison.created_at)).where(
@@ -85,8 +84,8 @@ def service(session: Session, clock: Clock) -> Service:
     )
     running = select(func.count()).where(Competition.state == "running")
     return Service(
-        figures.present(session, clock),
-        heartbeats.silent(session, clock),
+        figures.present(session),
+        heartbeats.silent(session),
         Slow(*session.execute(slow).one()),
         session.scalars(running).one(),
         total,

@@ -68,7 +68,7 @@ def page() -> ResponseReturnValue:
     hub = resources()
     now, copies = hub.clock(), bool(hub.settings.backup_objects)
     with one_reading() as session:
-        service = overview.service(session, hub.clock)
+        service = overview.service(session)
         lines = latest(session)
     return render_template(
         "hub/site/admin/page.html",

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from sqlalchemy import func, select
-from sqlalchemy.orm import Session
 
 from cw_hub.accounts import limits as accounts_limits
 from cw_hub.accounts.service import HOUSE
 from cw_hub.site.admin.overview import Page, page_of
+from cw_hub.store.database import Session
 from cw_hub.store.models import Bot, Competition, CompetitionHost, Role, Ticket, User
 
 

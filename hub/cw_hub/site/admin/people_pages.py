@@ -64,7 +64,7 @@ def act(username: str, verb: str) -> ResponseReturnValue:
             account = administration.find(session, username)
             words = refusal(account)
             if not words:
-                do(session, hub.clock, username, actor=player().username)
+                do(session, username, actor=player().username)
     except administration.NoAddress:
         words = NO_ADDRESS.format(name=username)
     except UsageError:
@@ -85,7 +85,7 @@ def limit(username: str) -> ResponseReturnValue:
             words = refusal(account)
             if not words:
                 values = (username, name, most)
-                administration.set_limit(session, hub.clock, *values, actor=player().username)
+                administration.set_limit(session, *values, actor=player().username)
     except UsageError as error:
         notice(f"Nothing has changed: {error}.", "bad")
         return go(url_for("people.page", q=username))

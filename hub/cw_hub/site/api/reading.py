@@ -175,7 +175,7 @@ def status() -> Status:
     with one_reading() as reading:
         rows = competition_rows(reading, shown_competitions(reading))
         counts = results.open_counts(reading)
-        workers = maintenance.live_workers(reading, clock)
+        workers = maintenance.live_workers(reading)
     return Status(
         time=clock(),
         competitions=rows,

@@ -152,7 +152,7 @@ def use_version(bot_id: str, number: str) -> VersionFacts:
     bot, hub = find_program(bot_id), resources()
     version = find(bot, number)
     with conflicts(), hub.database.writing() as writing:
-        bots_service.use_version(writing, hub.clock, bot, version.number)
+        bots_service.use_version(writing, bot, version.number)
     if version.number != bot.version:
         note_done()
     bot = find_program(bot_id)
@@ -256,7 +256,7 @@ def change_bot(bot_id: str, body: BotChange) -> BotFacts:
     if endpoint != bot.endpoint:
         check_requests.claim_check(endpoint)
     with conflicts(), hub.database.writing() as writing:
-        is_new = bots_service.edit(writing, hub.clock, bot, endpoint, description)
+        is_new = bots_service.edit(writing, bot, endpoint, description)
     if (endpoint, description) != (bot.endpoint, bot.description):
         note_done()
     if is_new:
@@ -281,7 +281,7 @@ def rotate_secret(bot_id: str) -> BotWithSecret:
     bot, hub = find_own(bot_id), resources()
     check_requests.claim_bot(bot)
     with conflicts(), hub.database.writing() as writing:
-        secret = bots_service.rotate(writing, hub.clock, hub.sealer, bot)
+        secret = bots_service.rotate(writing, hub.sealer, bot)
     note_done()
     check_requests.send_check(bot.id)
     return BotWithSecret(bot=as_it_is(bot_id), shared_secret=secret)
@@ -308,7 +308,7 @@ def retire_bot(bot_id: str, body: Retirement) -> BotFacts:
     if body.name != bot.name:
         raise Invalid({"name": OTHER_NAME.format(name=bot.name)})
     with hub.database.writing() as writing:
-        done = bots_service.retire(writing, hub.clock, bot.id, player().username)
+        done = bots_service.retire(writing, bot.id, player().username)
     if not done:
         abort(409, bots_service.cannot("RETIRED"))
     return as_it_is(bot_id)
@@ -320,7 +320,7 @@ def suspend_bot(bot_id: str, body: Suspension) -> BotFacts:
     hub = resources()
     try:
         with conflicts(), hub.database.writing() as writing:
-            bots_service.suspend(writing, hub.clock, bot_id, body.reason.strip(), player().username)
+            bots_service.suspend(writing, bot_id, body.reason.strip(), player().username)
     except UsageError:
         abort(404, NO_BOT)
     return as_it_is(bot_id)
@@ -332,7 +332,7 @@ def restore_bot(bot_id: str) -> BotFacts:
     hub = resources()
     try:
         with conflicts(), hub.database.writing() as writing:
-            bot = bots_service.restore(writing, hub.clock, bot_id, player().username)
+            bot = bots_service.restore(writing, bot_id, player().username)
     except UsageError:
         abort(404, NO_BOT)
     check_requests.send_unasked(hub, bot)
@@ -389,5 +389,5 @@ def stop_challenge(challenge_id: str) -> ChallengeFacts:
     hub = resources()
     challenge_pages.own_challenge(challenge_id)
     with hub.database.writing() as writing:
-        challenges.stop(writing, hub.clock, challenge_id)
+        challenges.stop(writing, challenge_id)
     return challenge_facts(challenge_pages.read_challenge(challenge_id))

@@ -33,22 +33,22 @@ class Hall:
 
     def log_in(self, *, remembered: bool = False) -> str:
         with self.database.writing() as session:
-            return tickets.issue_session(session, self.clock, self.user, remembered=remembered)
+            return tickets.issue_session(session, self.user, remembered=remembered)
 
     def link(self, kind: LinkKind) -> str:
         with self.database.writing() as session:
-            return tickets.issue_link(session, self.clock, kind, self.user)
+            return tickets.issue_link(session, kind, self.user)
 
     def token(self) -> str:
         new = NewToken("laptop", frozenset({"read"}), 30)
         with self.database.writing() as session:
-            return tickets.create(session, self.clock, self.user, new, "Ada")
+            return tickets.create(session, self.user, new, "Ada")
 
     def enter(self, team: str | None) -> str:
         """Return the session of a team, or of the host for None, whose card lives longer."""
         self.rows.card(team)
         with self.database.writing() as session:
-            ticket = cards.enter_by_card(session, self.clock, self.rows.id, "ABCDEFGHJKMNPQRS")
+            ticket = cards.enter_by_card(session, self.rows.id, "ABCDEFGHJKMNPQRS")
         self.move_end("ABCDEFGHJKMNPQRS", timedelta(days=900))
         return ticket.ticket
 
@@ -74,17 +74,17 @@ class Hall:
 
 def finds_session(hall: Hall, ticket: str) -> bool:
     with hall.database.reading() as session:
-        return tickets.find_holder(session, hall.clock, ticket) is not None
+        return tickets.find_holder(session, ticket) is not None
 
 
 def finds_bearer(hall: Hall, ticket: str) -> bool:
     with hall.database.reading() as session:
-        return tickets.find_bearer(session, hall.clock, ticket) is not None
+        return tickets.find_bearer(session, ticket) is not None
 
 
 def lists_token(hall: Hall, _: str) -> bool:
     with hall.database.reading() as session:
-        return len(tickets.of_user(session, hall.clock, hall.user)) == 1
+        return len(tickets.of_user(session, hall.user)) == 1
 
 
 def counts_token(hall: Hall, _: str) -> bool:
@@ -92,9 +92,9 @@ def counts_token(hall: Hall, _: str) -> bool:
     new = NewToken("another", frozenset({"read"}), 365)
     with hall.database.writing() as session:
         for _number in range(tickets.MOST - 1):
-            tickets.create(session, hall.clock, hall.user, new, "Ada")
+            tickets.create(session, hall.user, new, "Ada")
         try:
-            tickets.create(session, hall.clock, hall.user, new, "Ada")
+            tickets.create(session, hall.user, new, "Ada")
         except tickets.TooManyTokens:
             return True
         finally:
@@ -105,7 +105,7 @@ def counts_token(hall: Hall, _: str) -> bool:
 def link_is_open(kind: LinkKind) -> Callable[[Hall, str], bool]:
     def is_open(hall: Hall, ticket: str) -> bool:
         with hall.database.reading() as session:
-            return tickets.is_open(session, hall.clock, kind, ticket)
+            return tickets.is_open(session, kind, ticket)
 
     return is_open
 
@@ -113,7 +113,7 @@ def link_is_open(kind: LinkKind) -> Callable[[Hall, str], bool]:
 def link_is_redeemed(kind: LinkKind) -> Callable[[Hall, str], bool]:
     def is_redeemed(hall: Hall, ticket: str) -> bool:
         with hall.database.reading() as session:
-            return tickets.redeem(session, hall.clock, kind, ticket) is not None
+            return tickets.redeem(session, kind, ticket) is not None
 
     return is_redeemed
 
@@ -121,7 +121,7 @@ def link_is_redeemed(kind: LinkKind) -> Callable[[Hall, str], bool]:
 def takes_card(hall: Hall, letters: str) -> bool:
     with hall.database.reading() as session:
         try:
-            cards.enter_by_card(session, hall.clock, hall.rows.id, letters)
+            cards.enter_by_card(session, hall.rows.id, letters)
         except cards.UnknownCard:
             return False
     return True
@@ -129,12 +129,12 @@ def takes_card(hall: Hall, letters: str) -> bool:
 
 def finds_team(hall: Hall, ticket: str) -> bool:
     with hall.database.reading() as session:
-        return cards.find_team(session, hall.clock, "t1", ticket) is not None
+        return cards.find_team(session, "t1", ticket) is not None
 
 
 def finds_host(hall: Hall, ticket: str) -> bool:
     with hall.database.reading() as session:
-        return cards.find_host(session, hall.clock, "t1", ticket) is not None
+        return cards.find_host(session, "t1", ticket) is not None
 
 
 @dataclass(frozen=True)
@@ -184,9 +184,7 @@ DOORS: Final = {
 @pytest.fixture
 def hall(database: Database, hub_clock: StillClock) -> Hall:
     with database.writing() as session:
-        user, ticket = accounts_service.register(
-            session, hub_clock, "Ada", "ada@example.org", "hash"
-        )
+        user, ticket = accounts_service.register(session, "Ada", "ada@example.org", "hash")
         tickets.revoke(session, ticket)
     rows = Rows(database, hub_clock).begin()
     rows.group("GRODNO", "Alpha")

@@ -28,27 +28,27 @@ class Desk:
 
     def link(self) -> str:
         with self.database.writing() as session:
-            return tickets.issue_link(session, self.clock, "reset", self.user)
+            return tickets.issue_link(session, "reset", self.user)
 
     def log_in(self, *, remembered: bool) -> str:
         with self.database.writing() as session:
-            return tickets.issue_session(session, self.clock, self.user, remembered=remembered)
+            return tickets.issue_session(session, self.user, remembered=remembered)
 
     def redeem(self, ticket: str) -> tickets.Redeemed | None:
         with self.database.writing() as session:
-            return tickets.redeem(session, self.clock, "reset", ticket)
+            return tickets.redeem(session, "reset", ticket)
 
     def is_open(self, ticket: str) -> bool:
         with self.database.reading() as session:
-            return tickets.is_open(session, self.clock, "reset", ticket)
+            return tickets.is_open(session, "reset", ticket)
 
     def holder(self, ticket: str) -> tickets.Holder | None:
         with self.database.reading() as session:
-            return tickets.find_holder(session, self.clock, ticket)
+            return tickets.find_holder(session, ticket)
 
     def bearer(self, token: str) -> tickets.Holder | None:
         with self.database.reading() as session:
-            return tickets.find_bearer(session, self.clock, token)
+            return tickets.find_bearer(session, token)
 
     def rows(self) -> list[Ticket]:
         with self.database.reading() as session:
@@ -58,9 +58,7 @@ class Desk:
 @pytest.fixture
 def desk(database: Database, hub_clock: StillClock) -> Desk:
     with database.writing() as session:
-        user, ticket = accounts_service.register(
-            session, hub_clock, "Ada", "ada@example.org", "hash"
-        )
+        user, ticket = accounts_service.register(session, "Ada", "ada@example.org", "hash")
         tickets.revoke(session, ticket)
     return Desk(database, hub_clock, user)
 
@@ -107,7 +105,7 @@ def test_a_link_is_for_its_purpose_alone(desk: Desk) -> None:
     assert desk.holder(desk.link()) is None
     link = desk.link()
     with desk.database.writing() as session:
-        assert tickets.redeem(session, desk.clock, "verify", link) is None
+        assert tickets.redeem(session, "verify", link) is None
 
 
 @pytest.mark.parametrize("ticket", ["", "x", "x" * 43, "\ud800", "ä" * 10_000])
@@ -128,7 +126,7 @@ def test_a_session_ends_when_it_is_not_used(desk: Desk, remembered: bool, days: 
 def test_an_access_token_ends_after_its_days(desk: Desk) -> None:
     with desk.database.writing() as session:
         token = tickets.issue_token(
-            session, desk.clock, desk.user, "t", scopes={"read"}, lifetime=timedelta(days=30)
+            session, desk.user, "t", scopes={"read"}, lifetime=timedelta(days=30)
         )
     desk.clock.advance(30 * DAY - 1)
     assert desk.bearer(token)
@@ -156,7 +154,7 @@ def test_a_session_that_is_used_lives_on_and_is_written_once_a_day(desk: Desk) -
     assert second
     assert tickets.is_stale(second, desk.clock())
     with desk.database.writing() as session:
-        tickets.extend(session, desk.clock, second)
+        tickets.extend(session, second)
     desk.clock.advance(6 * DAY)
     assert desk.holder(ticket)
 
@@ -167,5 +165,5 @@ def test_a_session_that_has_ended_is_not_extended(desk: Desk) -> None:
     assert holder
     with desk.database.writing() as session:
         tickets.revoke(session, ticket)
-        tickets.extend(session, desk.clock, holder)
+        tickets.extend(session, holder)
     assert desk.holder(ticket) is None

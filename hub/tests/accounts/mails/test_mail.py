@@ -121,9 +121,7 @@ def trusted(certificate: Path) -> Iterator[None]:
 @pytest.fixture
 def ada(resources: Resources) -> int:
     with resources.database.writing() as session:
-        user, _ = accounts_service.register(
-            session, resources.clock, "Ada", "ada@example.org", "hash"
-        )
+        user, _ = accounts_service.register(session, "Ada", "ada@example.org", "hash")
     return user
 
 
@@ -133,7 +131,7 @@ Hub = Callable[[int], Resources]
 def send_link(resources: Resources, kind: LinkKind, user: int) -> int:
     """Put a mail into the outbox and try to send it; return its id."""
     with resources.database.writing() as session:
-        mail_id = mail.put(session, resources.clock, kind, user)
+        mail_id = mail.put(session, kind, user)
     mail_delivery.send_mail(resources, mail_id)
     return mail_id
 
@@ -225,8 +223,8 @@ def test_it_is_tried_again_after_longer_and_longer_and_then_given_up(
     assert "example.org" not in caplog.text
     with hub.database.writing() as session:
         assert heartbeats.totals(session)[heartbeats.MAILS_FAILED] == 5
-        assert mail.send_again(session, hub_clock, mail_id)
-        assert not mail.send_again(session, hub_clock, mail_id)
+        assert mail.send_again(session, mail_id)
+        assert not mail.send_again(session, mail_id)
     assert outbox_of(hub) == [("waiting", 0)]
 
 
@@ -235,8 +233,8 @@ def test_a_mail_is_written_with_what_causes_it_or_not_at_all(
 ) -> None:
     def register_again() -> None:
         with resources.database.writing() as session:
-            mail.put(session, resources.clock, "verify", ada)
-            accounts_service.register(session, resources.clock, "ada", "eve@example.org", "hash")
+            mail.put(session, "verify", ada)
+            accounts_service.register(session, "ada", "eve@example.org", "hash")
 
     with pytest.raises(UsageError):
         register_again()
@@ -245,7 +243,7 @@ def test_a_mail_is_written_with_what_causes_it_or_not_at_all(
 
 def test_of_ten_who_send_a_mail_at_once_one_does(resources: Resources, ada: int) -> None:
     with resources.database.writing() as session:
-        mail_id = mail.put(session, resources.clock, "verify", ada)
+        mail_id = mail.put(session, "verify", ada)
     with ThreadPoolExecutor(10) as threads:
         list(threads.map(lambda _: mail_delivery.send_mail(resources, mail_id), range(10)))
     assert letters(resources) == [VERIFY]
@@ -256,7 +254,7 @@ def test_who_ends_while_sending_leaves_the_same_mail_to_another(
     resources: Resources, ada: int, hub_clock: StillClock
 ) -> None:
     with resources.database.writing() as session:
-        mail_id = mail.put(session, resources.clock, "verify", ada)
+        mail_id = mail.put(session, "verify", ada)
 
     class Ended(BaseException):
         """What kill -9 looks like: nothing after it is done."""
@@ -284,13 +282,13 @@ def test_what_waits_in_a_back_up_is_not_sent_and_what_ended_is_forgotten(
 ) -> None:
     send_link(resources, "reset", ada)
     with resources.database.writing() as session:
-        mail.put(session, hub_clock, "verify", ada)
-        mail.drop_waiting(session, hub_clock)
+        mail.put(session, "verify", ada)
+        mail.drop_waiting(session)
     mail_delivery.send_due(resources)
     assert letters(resources) == [RESET]
     hub_clock.advance(7 * 86_400)
     with resources.database.writing() as session:
-        mail.sweep(session, hub_clock)
+        mail.sweep(session)
     assert outbox_of(resources) == []
 
 
@@ -338,7 +336,7 @@ def test_a_local_site_prints_the_mail_and_another_does_not(
 
 def test_who_is_gone_or_has_no_address_gets_nothing(resources: Resources, ada: int) -> None:
     with resources.database.writing() as session:
-        administration.delete(session, resources.clock, "Ada")
+        administration.delete(session, "Ada")
     send_link(resources, "reset", ada)
     assert outbox_of(resources) == [("dropped", 1)]
     assert not (resources.settings.data / "mail").exists()
@@ -347,9 +345,7 @@ def test_who_is_gone_or_has_no_address_gets_nothing(resources: Resources, ada: i
 
 def test_a_domain_in_any_script_is_written_in_ascii(resources: Resources) -> None:
     with resources.database.writing() as session:
-        user, _ = accounts_service.register(
-            session, resources.clock, "Ada", "ada@bücher.example", "hash"
-        )
+        user, _ = accounts_service.register(session, "Ada", "ada@bücher.example", "hash")
     send_link(resources, "verify", user)
     (path,) = (resources.settings.data / "mail").iterdir()
     assert "To: ada@xn--bcher-kva.example\n" in path.read_text(encoding="ascii")
@@ -357,7 +353,7 @@ def test_a_domain_in_any_script_is_written_in_ascii(resources: Resources) -> Non
 
 def register(resources: Resources, name: str, email: str, *, is_confirmed: bool = False) -> int:
     with resources.database.writing() as session:
-        user, _ = accounts_service.register(session, resources.clock, name, email, "hash")
+        user, _ = accounts_service.register(session, name, email, "hash")
         session.get_one(User, user).email_verified_at = resources.clock() if is_confirmed else None
     return user
 
@@ -410,7 +406,7 @@ def test_a_mail_counts_for_a_day(resources: Resources, hub_clock: StillClock) ->
     assert len(letters(resources)) == 4
     hub_clock.advance(86_400)
     with resources.database.writing() as session:
-        maintenance.sweep(session, hub_clock)
+        maintenance.sweep(session)
     with resources.database.reading() as session:
         assert session.scalars(select(MailCount)).all() == []
 
@@ -431,7 +427,7 @@ def test_who_deletes_the_account_and_comes_again_is_counted_all_the_same(
         user = register(resources, f"Eve{number}", "ada@example.org")
         send_link(resources, "verify", user)
         with resources.database.writing() as session:
-            administration.delete(session, resources.clock, f"Eve{number}")
+            administration.delete(session, f"Eve{number}")
     assert len(letters(resources)) == 3
 
 

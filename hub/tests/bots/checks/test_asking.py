@@ -68,7 +68,6 @@ def registered(resources: Resources, user: str, number: int, url: str) -> list[i
         ids = [
             bots_service.register(
                 session,
-                resources.clock,
                 resources.sealer,
                 row.id,
                 NewBot("code-battle", f"{user}-{one}", url),
@@ -193,8 +192,8 @@ def test_a_daily_game_asks_no_host_more_often_than_may_be(resources: Resources) 
                 user = User(username=name, username_key=name, created_at=resources.clock())
                 session.add(user)
                 session.flush()
-                clock, sealer = resources.clock, resources.sealer
-                bots.make(session, clock, sealer, user.id, name)
+                sealer = resources.sealer
+                bots.make(session, sealer, user.id, name)
                 bots.save(session, user.id, served.at(name), "urlencoded")
         with resources.database.writing() as session:
             ids = {one.seat.name: one.user_id for one in daily_service.entrants(session, GAME)}
@@ -205,8 +204,8 @@ def test_a_daily_game_asks_no_host_more_often_than_may_be(resources: Resources) 
             competition = competitions_service.find(session, "daily", GAME)
             assert competition is not None
             short = {"options": {"M": 5, "MAX_HP": 3, "max_rounds": 2}}
-            competitions_service.set_values(session, resources.clock, competition.id, short)
-            game = daily_service.begin(session, resources.clock, competition.id)
+            competitions_service.set_values(session, competition.id, short)
+            game = daily_service.begin(session, competition.id)
             match = session.scalars(select(Match.id).where(Match.match_id == game)).one()
         Worker("me", 1, KINDS).play(resources, match)
         assert {asked.name for asked in served.asked} == {"bob", "cyd"}

@@ -51,7 +51,7 @@ def check(ann: Owner, bot: int, problem: str | None) -> None:
     target = ann.do(lambda session: health.check_target(session, bot))
     assert target is not None
     steps = [{"step": "health", "ok": problem is None, "problem": problem}]
-    ann.do(lambda session: health.note_health(session, ann.clock, target, steps))
+    ann.do(lambda session: health.note_health(session, target, steps))
 
 
 def test_a_match_that_did_not_reach_a_bot_asks_for_a_check_at_once(
@@ -65,7 +65,7 @@ def test_a_match_that_did_not_reach_a_bot_asks_for_a_check_at_once(
     assert (condition.word, condition.is_well, condition.faulty) == ("failing", False, 1)
     assert condition.last is not None
     assert condition.last.unreachable
-    (due,) = ann.do(lambda session: health.take_due(session, hub_clock, EVERY))
+    (due,) = ann.do(lambda session: health.take_due(session, EVERY))
     assert due.id == bot
     hub_clock.advance(1)
     check(ann, bot, None)
@@ -77,7 +77,7 @@ def test_three_failures_make_it_inactive_and_its_owner_is_told_once(
     ann: Owner, hub_clock: StillClock
 ) -> None:
     bot = dead_bot(ann)
-    ann.do(lambda session: health.note_match(session, hub_clock, [bot]))
+    ann.do(lambda session: health.note_match(session, [bot]))
     for _ in range(2):
         check(ann, bot, "nobody is there")
     assert ann.find().status == "INACTIVE"

@@ -9,7 +9,6 @@ from typing import TypeVar
 
 import pytest
 from sqlalchemy import select, update
-from sqlalchemy.orm import Session
 
 from cw_hub.accounts import service as accounts_service
 from cw_hub.bots import service as bots_service
@@ -22,7 +21,9 @@ from cw_hub.matches.planning import Plan, Seat, plan
 from cw_hub.operation.heartbeats import Figures, Process
 from cw_hub.operation.resources import Resources
 from cw_hub.site.formats import KINDS
+from cw_hub.store.database import Session
 from cw_hub.store.models import Competition, Match, ProgramCheck, TaskKind, WorkshopTask
+from hub.tests.sites import by_clock
 
 T = TypeVar("T")
 
@@ -34,13 +35,12 @@ class Site:
 
     def __init__(self, resources: Resources) -> None:
         self.resources = resources
-        self.clock = resources.clock
         self.planned = 0
 
     def offer(self, count: int, *kinds: str) -> None:
         """Let the worker report its places, and which matches without programs it plays."""
         programs = Figures(program_slots=count, program_kinds=tuple(kinds))
-        Process("me", "1", ("worker",), self.clock(), programs).beat(self.resources)
+        Process("me", "1", ("worker",), self.resources.clock(), programs).beat(self.resources)
 
     def write(self, verb: Callable[[Session], T]) -> T:
         with self.resources.database.writing() as session:
@@ -48,16 +48,12 @@ class Site:
 
     def person(self, name: str) -> int:
         return self.write(
-            lambda session: accounts_service.register(
-                session, self.clock, name, f"{name}@example.org", "x"
-            )[0]
+            lambda session: accounts_service.register(session, name, f"{name}@example.org", "x")[0]
         )
 
     def program(self, user: int, name: str) -> int:
         def add(session: Session) -> int:
-            bot = bots_service.new_bot(
-                session, self.clock, user, NewBot("paint", name, ""), "program"
-            )
+            bot = bots_service.new_bot(session, user, NewBot("paint", name, ""), "program")
             bots_service.added(session, bot)
             return bot.id
 
@@ -70,8 +66,8 @@ class Site:
 
         def add(session: Session) -> int:
             key = f"match {self.planned}"
-            match = plan(session, self.clock, Plan("practice", key, "paint", seats))
-            sent = update(Match).where(Match.id == match).values(sent_at=self.clock())
+            match = plan(session, Plan("practice", key, "paint", seats))
+            sent = update(Match).where(Match.id == match).values(sent_at=self.resources.clock())
             session.execute(sent)
             return match
 
@@ -87,11 +83,11 @@ class Site:
 
     def ask(self, user: int, kind: TaskKind = "run") -> int:
         new = New(Draft(user, "paint"), kind, {"opponent": "random"}, "0" * 64, b"zip")
-        return self.write(lambda session: workshop_tasks.begin(session, self.clock, new))
+        return self.write(lambda session: workshop_tasks.begin(session, new))
 
     def task(self) -> int | None:
         """Begin the task that is next; return its number."""
-        claim = self.write(lambda session: workshop_tasks.claim_task(session, self.clock, "me"))
+        claim = self.write(lambda session: workshop_tasks.claim_task(session, "me"))
         return None if claim is None else claim.id
 
     def end_task(self, number: int) -> None:
@@ -103,7 +99,7 @@ class Site:
         self.write(lambda session: session.execute(ended))
 
     def check(self, bot: int) -> bool:
-        return self.write(lambda session: shares.begin(session, self.clock, bot, "me", ()))
+        return self.write(lambda session: shares.begin(session, bot, "me", ()))
 
 
 @pytest.fixture
@@ -165,7 +161,7 @@ def test_a_running_competition_keeps_places_for_matches_that_are_not_planned_yet
         title="Paint",
         seed=1,
         state="running",
-        created_at=site.clock(),
+        created_at=site.resources.clock(),
     )
     site.write(lambda session: session.add(rated))
     assert site.task() is not None
@@ -199,7 +195,7 @@ def test_with_one_place_matches_and_tests_take_turns(site: Site) -> None:
     assert site.task() is None
     assert site.play(first)
     site.end_match(first)
-    site.write(lambda session: workshop_tasks.take_refused(session, site.clock))
+    site.write(workshop_tasks.take_refused)
     assert not site.play(second)
     other = site.task()
     assert other is not None
@@ -213,7 +209,7 @@ def test_a_series_gives_way_to_a_match_where_there_is_one_place(site: Site) -> N
     assert site.task() is not None
 
     def keeps() -> bool:
-        return site.write(lambda session: workshop_tasks.keeps_others_waiting(session, site.clock))
+        return site.write(workshop_tasks.keeps_others_waiting)
 
     assert not keeps()
     site.plan(site.program(ben, "B"))
@@ -229,7 +225,7 @@ def test_a_check_runs_once_and_is_forgotten_at_its_end(site: Site) -> None:
     assert not site.check(bot)
     site.write(lambda session: shares.end(session, bot))
     # It was asked for again meanwhile.
-    assert site.write(lambda session: shares.take_due(session, site.clock)) == [bot]
+    assert site.write(shares.take_due) == [bot]
     assert site.check(bot)
     site.write(lambda session: shares.end(session, bot))
     rows = site.write(lambda session: session.scalars(select(ProgramCheck.bot_id)).all())
@@ -246,7 +242,7 @@ def test_a_check_that_was_refused_or_lost_its_worker_is_sent_again(site: Site) -
     assert not site.check(bot)
 
     def due() -> list[int]:
-        return site.write(lambda session: shares.take_due(session, site.clock))
+        return site.write(shares.take_due)
 
     assert [due(), due()] == [[bot], []]
     site.write(lambda session: session.execute(update(WorkshopTask).values(state="done")))
@@ -281,15 +277,15 @@ def test_workers_that_claim_at_once_exceed_no_share(site: Site) -> None:
 
 def test_the_places_of_a_worker_that_is_gone_do_not_count(site: Site) -> None:
     site.offer(2)
-    assert site.write(lambda session: shares.count(session, site.clock)) == 2
+    assert site.write(shares.count) == 2
     site.write(lambda session: shares.leave(session, "me"))
-    assert site.write(lambda session: shares.count(session, site.clock)) == 0
+    assert site.write(shares.count) == 0
     site.offer(3)
 
     def later() -> datetime:
-        return site.clock() + timedelta(seconds=61)
+        return site.resources.clock() + timedelta(seconds=61)
 
-    assert site.write(lambda session: shares.count(session, later)) == 0
+    assert Site(by_clock(site.resources, later)).write(shares.count) == 0
 
 
 def test_matches_that_only_other_workers_play_do_not_keep_tests_waiting(site: Site) -> None:
@@ -299,8 +295,10 @@ def test_matches_that_only_other_workers_play_do_not_keep_tests_waiting(site: Si
     site.end_task(run)
     seats = (Seat("walker", spec="builtin:walker"), Seat("random", spec="builtin:random"))
     built_in = Plan("practice", "built-in", "paint", seats)
-    site.write(lambda session: plan(session, site.clock, built_in))
-    site.write(lambda session: session.execute(update(Match).values(sent_at=site.clock())))
+    site.write(lambda session: plan(session, built_in))
+    site.write(
+        lambda session: session.execute(update(Match).values(sent_at=site.resources.clock()))
+    )
     other = site.ask(site.person("ben"))
     assert site.task() == other
     site.end_task(other)
@@ -319,7 +317,7 @@ def test_a_match_says_what_its_owner_uses_while_others_wait(site: Site) -> None:
     def why() -> shares.Used | None:
         def read(session: Session) -> shares.Used | None:
             name = session.get_one(Match, second).match_id
-            return shares.why_match_waits(session, site.clock, name, ())
+            return shares.why_match_waits(session, name, ())
 
         return site.write(read)
 

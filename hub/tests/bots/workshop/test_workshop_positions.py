@@ -29,7 +29,7 @@ def played(site: Site, game: str = "paint", kind: str = "rated") -> str:
     """Keep a match that is over, with its replay; return its name."""
     seats = tuple(Seat(name, spec="builtin:still") for name in ("one", "two"))
     with site.resources.database.writing() as session:
-        number = planning.plan(session, site.clock, Plan(kind, f"{kind} {game}", game, seats))
+        number = planning.plan(session, Plan(kind, f"{kind} {game}", game, seats))
         match = session.get_one(Match, number)
         key = replay_key(match.match_id, site.clock(), 1)
         match.state, match.finished_at = "done", site.clock()

@@ -230,7 +230,7 @@ def open_in(site: Site, author: Author, files: dict[str, str]) -> None:
     with site.resources.database.writing() as session:
         user = session.scalars(select(User.id)).one()
         contents = {name: text.encode() for name, text in files.items()}
-        assert drafts.fill(session, site.clock, Draft(user, "paint"), contents)
+        assert drafts.fill(session, Draft(user, "paint"), contents)
     assert set(author.files()) == set(files)
 
 
@@ -272,11 +272,11 @@ def test_a_worker_that_is_gone_is_told_and_the_draft_is_untouched(site: Site) ->
     ann.write(paint(f"return {WALK}"))
     ann.run()
     with site.resources.database.writing() as session:
-        assert workshop_tasks.claim_task(session, site.clock, "a worker that is killed") is not None
+        assert workshop_tasks.claim_task(session, "a worker that is killed") is not None
     assert ann.report()["goes_on"]
     site.clock.advance(21)
     with site.resources.database.writing() as session:
-        workshop_tasks.sweep(session, site.clock)
+        workshop_tasks.sweep(session)
     run = ann.report()
     assert (run["goes_on"], run["is_lost"], run["failed"]) == (False, True, True)
     assert workshop_tasks.GONE in run["words"]
@@ -340,7 +340,7 @@ def test_the_page_says_which_share_a_run_waits_for(site: Site) -> None:
     Process("w", "1", ["worker"], site.clock(), programs).beat(site.resources)
     ann.run()
     with site.resources.database.writing() as session:
-        assert workshop_tasks.claim_task(session, site.clock, "w") is not None
+        assert workshop_tasks.claim_task(session, "w") is not None
     ben.run()
     assert ben.report()["waits"] == (
         "It waits: half of the places are kept for matches, and all others are in use. "

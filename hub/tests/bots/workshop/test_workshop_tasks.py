@@ -28,18 +28,17 @@ class Desk:
     def person(self, name: str) -> Draft:
         """Return the draft of somebody who has just registered."""
         with self.resources.database.writing() as session:
-            clock = self.resources.clock
-            user = accounts_service.register(session, clock, name, f"{name}@example.org", "x")[0]
+            user = accounts_service.register(session, name, f"{name}@example.org", "x")[0]
         return Draft(user, "paint")
 
     def begin(self, draft: Draft, kind: TaskKind = "run") -> int:
         with self.resources.database.writing() as session:
             new = New(draft, kind, {"opponent": "random"}, "0" * 64, b"zip")
-            return workshop_tasks.begin(session, self.resources.clock, new)
+            return workshop_tasks.begin(session, new)
 
     def claim(self, worker: str = "w") -> Claim | None:
         with self.resources.database.writing() as session:
-            return workshop_tasks.claim_task(session, self.resources.clock, worker)
+            return workshop_tasks.claim_task(session, worker)
 
     def claimed(self, worker: str = "w") -> Claim:
         claim = self.claim(worker)
@@ -48,15 +47,11 @@ class Desk:
 
     def beat(self, claim: Claim, *pieces: Piece) -> bool:
         with self.resources.database.writing() as session:
-            return workshop_tasks.beat(
-                session, self.resources.clock, claim, News({"words": ""}, pieces)
-            )
+            return workshop_tasks.beat(session, claim, News({"words": ""}, pieces))
 
     def finish(self, claim: Claim) -> bool:
         with self.resources.database.writing() as session:
-            return workshop_tasks.finish(
-                session, self.resources.clock, claim, News({"words": "won"})
-            )
+            return workshop_tasks.finish(session, claim, News({"words": "won"}))
 
     def find(self, draft: Draft, kind: TaskKind = "run") -> Task:
         with self.resources.database.reading() as session:
@@ -70,11 +65,11 @@ class Desk:
 
     def keeps_others_waiting(self) -> bool:
         with self.resources.database.reading() as session:
-            return workshop_tasks.keeps_others_waiting(session, self.resources.clock)
+            return workshop_tasks.keeps_others_waiting(session)
 
     def sweep(self) -> None:
         with self.resources.database.writing() as session:
-            workshop_tasks.sweep(session, self.resources.clock)
+            workshop_tasks.sweep(session)
 
 
 @pytest.fixture
@@ -97,7 +92,7 @@ def test_a_task_whose_message_is_sent_again_keeps_its_turn(
     hub_clock.advance(60)
     with ThreadPoolExecutor(1) as thread:
         with desk.resources.database.writing() as session:
-            assert workshop_tasks.take_due(session, desk.resources.clock) == 2
+            assert workshop_tasks.take_due(session) == 2
             claim = thread.submit(desk.claimed)
             # The scheduler has its rows, and has not written them yet.
             wait([claim], timeout=1)
@@ -116,7 +111,7 @@ def test_series_are_served_last_and_give_way(desk: Desk, hub_clock: StillClock) 
     assert desk.keeps_others_waiting()
     assert desk.beat(series)
     with desk.resources.database.writing() as session:
-        workshop_tasks.give_way(session, desk.resources.clock, series)
+        workshop_tasks.give_way(session, series)
     assert not desk.beat(series)
     assert desk.claimed().id == run
     assert not desk.keeps_others_waiting()
@@ -158,7 +153,7 @@ def test_what_is_stopped_goes_on_no_more(desk: Desk, is_claimed: bool) -> None:
     desk.begin(ann)
     claim = desk.claimed() if is_claimed else None
     with desk.resources.database.writing() as session:
-        workshop_tasks.stop(session, desk.resources.clock, ann, "run", "you have stopped it")
+        workshop_tasks.stop(session, ann, "run", "you have stopped it")
     assert desk.claim() is None
     assert claim is None or not desk.beat(claim)
     assert (desk.find(ann).state, desk.find(ann).cause) == ("stopped", "you have stopped it")
@@ -189,7 +184,7 @@ def test_a_worker_that_is_told_to_end_gives_up_its_own_tasks_alone(desk: Desk) -
     desk.claimed("one")
     desk.claimed("two")
     with desk.resources.database.writing() as session:
-        workshop_tasks.lose_all_of(session, desk.resources.clock, "one")
+        workshop_tasks.lose_all_of(session, "one")
     assert [desk.find(each).state for each in (ann, ben)] == ["lost", "running"]
 
 
@@ -199,7 +194,7 @@ def test_messages_that_may_be_lost_are_sent_again_once(desk: Desk, hub_clock: St
 
     def take_due() -> int:
         with desk.resources.database.writing() as session:
-            return workshop_tasks.take_due(session, desk.resources.clock)
+            return workshop_tasks.take_due(session)
 
     assert take_due() == 0
     hub_clock.advance(workshop_tasks.SENT_AGAIN / timedelta(seconds=1))

@@ -55,8 +55,7 @@ class RealHub:
 
     def person(self, name: str) -> Draft:
         with self.resources.database.writing() as session:
-            clock = self.resources.clock
-            user = accounts_service.register(session, clock, name, f"{name}@example.org", "x")[0]
+            user = accounts_service.register(session, name, f"{name}@example.org", "x")[0]
         return Draft(user, "paint")
 
     def begin(
@@ -68,7 +67,7 @@ class RealHub:
         source = packages.pack({name: text.encode() for name, text in both.items()})
         with self.resources.database.writing() as session:
             new = New(draft, kind, dict(request), "0" * 64, source)
-            workshop_tasks.begin(session, self.resources.clock, new)
+            workshop_tasks.begin(session, new)
         assert self.resources.queue.send(DO, queue=WORKSHOP)
 
     def task(self, draft: Draft, kind: TaskKind = "run") -> Task:

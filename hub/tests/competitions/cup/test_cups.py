@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 
 import pytest
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 
 from cw.errors import UsageError
 from cw_hub.bots import service as bots_service
@@ -23,6 +22,7 @@ from cw_hub.operation.resources import Resources
 from cw_hub.players.messages import SlotResult
 from cw_hub.site.formats import KINDS
 from cw_hub.site.processes import tick
+from cw_hub.store.database import Session
 from cw_hub.store.models import Match, MatchParticipant, User
 from hub.tests.ladder_hub import in_threads
 from hub.tests.program import Program
@@ -58,7 +58,7 @@ class SpringCup:
         session.add(user)
         session.flush()
         for name in self.names:
-            bots_service.add_builtin(session, self.clock, user.id, game, name, "random")
+            bots_service.add_builtin(session, user.id, game, name, "random")
 
     @property
     def facts(self) -> CompetitionFacts:

@@ -44,7 +44,7 @@ from hub.tests.campaign import ROOT, Role, next_week, on_services, roles, wait_u
 from hub.tests.conftest import ON_SQLITE
 from hub.tests.gates import Gate, gate
 from hub.tests.services import new_postgresql, new_redis
-from hub.tests.sites import Site
+from hub.tests.sites import Site, by_clock
 from tests.championship.contests import (
     FIRST_FREE,
     cw,
@@ -125,7 +125,7 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealHub]:
 
 def slots(resources: Resources) -> int:
     with resources.database.reading() as session:
-        return maintenance.live_slots(session, resources.clock)
+        return maintenance.live_slots(session)
 
 
 @pytest.fixture
@@ -277,7 +277,7 @@ def test_the_match_of_a_worker_that_is_killed_is_played_again_once(
     # Its lease is over; no other ends by itself on a busy machine.
     with hub.resources.database.writing() as session:
         its = Match.worker.contains(f":{lost.process.pid}:")
-        assert results.reap_where(session, hub.resources.clock, its) == 1
+        assert results.reap_where(session, its) == 1
     at.open.set()
     ended(running, 0)
     assert len(lines_of(out)) == MATCHES
@@ -386,7 +386,7 @@ class TestMatches:
         queued.send(resources, CUP, teams)
         with resources.database.writing() as session:
             values = queued.settings_for(settings, teams, 256)
-            cup = queued.open_cup(session, resources.clock, CUP, settings, values)
+            cup = queued.open_cup(session, CUP, settings, values)
             return session.scalars(select(Match.id).where(Match.competition_id == cup)).one()
 
     def row(self, resources: Resources) -> Match:
@@ -439,5 +439,5 @@ class TestMatches:
         assert "ann - bob" in page.text
         assert list(resources.objects.keys(cup_service.PREFIX))
         aged = replace(resources.settings, replay_days=1)
-        keep_in_order(replace(resources, settings=aged, clock=next_week))
+        keep_in_order(replace(by_clock(resources, next_week), settings=aged))
         assert list(resources.objects.keys(cup_service.PREFIX)) == []

@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 from sqlalchemy import select, update
-from sqlalchemy.orm import Session
 
 from cw.errors import Failure
 from cw_hub.accounts import audit
@@ -34,6 +33,7 @@ from cw_hub.operation.resources import Resources, opened
 from cw_hub.operation.settings import HubSettings
 from cw_hub.site.formats import KINDS
 from cw_hub.site.processes import begin_site, tick
+from cw_hub.store.database import Session
 from cw_hub.store.models import Bot, Match, User
 from cw_hub.store.sealing import Sealed, Sealer
 from hub.tests.broken_bots import BROKEN, SECRET, Broken, Exchange, careless, self_signed, serving
@@ -58,7 +58,7 @@ def registered(resources: Resources, owner: int, address: str, name: str = "Swar
     """Register a bot whose secret is known to those of the tests."""
     new = NewBot("code-battle", name, address)
     with resources.database.writing() as session:
-        bot = bots_service.register(session, resources.clock, resources.sealer, owner, new).id
+        bot = bots_service.register(session, resources.sealer, owner, new).id
         rated_service.enter(session, bot)
         row = session.get_one(Bot, bot)
         sealed = resources.sealer.seal(SECRET.encode(), f"{row.bot_id}.1")
@@ -178,7 +178,7 @@ def test_three_failures_in_a_row_and_back(
         bot = registered(resources, owner, address)
         bots_jobs.sweep_bots(resources)
         assert row_of(resources, bot).status == "ACTIVE"
-        assert not do(resources, lambda session: health.any_due(session, hub_clock))
+        assert not do(resources, health.any_due)
         do(resources, lambda s: s.execute(update(Bot).values(endpoint="http://127.0.0.1:9")))
         reports = []
         for _ in range(4):
@@ -210,8 +210,7 @@ def test_a_sweep_takes_each_bot_once_and_writes_what_is_still_true(
     every = timedelta(minutes=15)
     with ThreadPoolExecutor(4) as threads:
         sweeps = [
-            threads.submit(do, resources, lambda s: health.take_due(s, hub_clock, every))
-            for _ in range(4)
+            threads.submit(do, resources, lambda s: health.take_due(s, every)) for _ in range(4)
         ]
         numbers = [one for sweep in sweeps for one in sweep.result()]
     assert len(numbers) == len({one.id for one in numbers}) == 9
@@ -220,7 +219,7 @@ def test_a_sweep_takes_each_bot_once_and_writes_what_is_still_true(
         resources,
         lambda s: s.execute(update(Bot).where(Bot.id == late.id).values(secret_version=2)),
     )
-    assert not do(resources, lambda s: health.note_health(s, hub_clock, late, ILL))
+    assert not do(resources, lambda s: health.note_health(s, late, ILL))
     assert row_of(resources, late.id).failures == 0
 
 
@@ -235,8 +234,8 @@ def test_one_of_twenty_rotations_wins_and_the_bot_is_checked_again(
 
     def rotate(_: int) -> str:
         try:
-            clock, sealer = resources.clock, resources.sealer
-            return str(do(resources, lambda s: bots_service.rotate(s, clock, sealer, before)))
+            sealer = resources.sealer
+            return str(do(resources, lambda s: bots_service.rotate(s, sealer, before)))
         except bots_service.Busy:
             return ""
 
@@ -250,25 +249,25 @@ def test_one_of_twenty_rotations_wins_and_the_bot_is_checked_again(
 
 def test_a_suspension_holds_until_it_is_lifted(resources: Resources, owner: int) -> None:
     bot = registered(resources, owner, "http://127.0.0.1:9")
-    bot_id, clock = row_of(resources, bot).bot_id, resources.clock
-    do(resources, lambda s: bots_service.suspend(s, clock, bot_id, "floods us", "admin"))
+    bot_id, _clock = row_of(resources, bot).bot_id, resources.clock
+    do(resources, lambda s: bots_service.suspend(s, bot_id, "floods us", "admin"))
     row = row_of(resources, bot)
     assert (row.status, row.reason) == ("SUSPENDED", "floods us")
     with resources.database.reading() as session:
         assert health.check_target(session, bot) is None
     for verb in (
-        lambda s: bots_service.suspend(s, clock, bot_id, "again", "admin"),
-        lambda s: bots_service.edit(s, clock, own(resources), "http://127.0.0.1:8", ""),
-        lambda s: bots_service.rotate(s, clock, resources.sealer, own(resources)),
+        lambda s: bots_service.suspend(s, bot_id, "again", "admin"),
+        lambda s: bots_service.edit(s, own(resources), "http://127.0.0.1:8", ""),
+        lambda s: bots_service.rotate(s, resources.sealer, own(resources)),
     ):
         with pytest.raises(
             bots_service.WrongStatus, match="The bot is SUSPENDED: it cannot do that"
         ):
             do(resources, verb)
-    do(resources, lambda s: bots_service.restore(s, clock, bot_id, "admin"))
+    do(resources, lambda s: bots_service.restore(s, bot_id, "admin"))
     assert row_of(resources, bot).status == "PENDING"
     with pytest.raises(bots_service.WrongStatus):
-        do(resources, lambda s: bots_service.restore(s, clock, bot_id, "admin"))
+        do(resources, lambda s: bots_service.restore(s, bot_id, "admin"))
 
 
 def test_another_address_is_checked_again_and_another_description_is_not(
@@ -277,13 +276,10 @@ def test_another_address_is_checked_again_and_another_description_is_not(
     with serving(GOOD) as address:
         bot = registered(resources, owner, address)
         bots_jobs.check_bot(resources, bot)
-    clock = resources.clock
     same = own(resources)
-    assert not do(resources, lambda s: bots_service.edit(s, clock, same, same.endpoint, "swarms"))
+    assert not do(resources, lambda s: bots_service.edit(s, same, same.endpoint, "swarms"))
     assert (own(resources).status, own(resources).description) == ("ACTIVE", "swarms")
-    assert do(
-        resources, lambda s: bots_service.edit(s, clock, same, "http://127.0.0.1:9", "swarms")
-    )
+    assert do(resources, lambda s: bots_service.edit(s, same, "http://127.0.0.1:9", "swarms"))
     assert own(resources).status == "PENDING"
     assert do(resources, lambda s: s.scalar(select(Bot.protocol_ok))) is False
 
@@ -299,7 +295,7 @@ def test_a_bot_is_told_the_match_and_its_own_id(resources: Resources, owner: int
         bot = registered(resources, owner, address)
         seats = (Seat("Swarm", bot_id=bot), Seat("random", spec="builtin:random"))
         short = Plan("practice", "short", "code-battle", seats, {"max_turns": 3})
-        match = do(resources, lambda s: planning.plan(s, resources.clock, short))
+        match = do(resources, lambda s: planning.plan(s, short))
         do(resources, lambda s: s.execute(update(Match).values(attempt=1)))
         Worker("me", 1, KINDS).play(resources, match)
     with resources.database.reading() as session:

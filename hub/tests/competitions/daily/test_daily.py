@@ -81,19 +81,19 @@ def test_a_game_that_is_due_while_one_is_open_is_called_off(
 def test_a_skipped_due_time_and_a_pause_have_no_game(hub: Hub, hub_clock: StillClock) -> None:
     with hub.resources.database.writing() as session:
         competition = competitions_service.named(session, GAME)
-        first, second = daily_service.upcoming(session, hub.clock, competition, 2)
-        assert daily_service.skip(session, hub.clock, hub.id) == first
-        assert daily_service.upcoming(session, hub.clock, competition, 1) == [second]
-        assert rankings.upcoming(session, hub.clock, competition).next == second
+        first, second = daily_service.upcoming(session, competition, 2)
+        assert daily_service.skip(session, hub.id) == first
+        assert daily_service.upcoming(session, competition, 1) == [second]
+        assert rankings.upcoming(session, competition).next == second
     hub_clock.advance(3600)
     hub.tick()
     assert hub.outcomes() == [("void", "skipped")]
     with hub.resources.database.writing() as session:
-        competitions_service.set_state(session, hub.clock, hub.id, "paused")
+        competitions_service.set_state(session, hub.id, "paused")
     hub_clock.advance(86_400 + 60)
     hub.tick()
     with hub.resources.database.writing() as session:
-        competitions_service.set_state(session, hub.clock, hub.id, "running")
+        competitions_service.set_state(session, hub.id, "running")
     hub.tick()
     assert len(hub.games()) == 1
 
@@ -101,15 +101,13 @@ def test_a_skipped_due_time_and_a_pause_have_no_game(hub: Hub, hub_clock: StillC
 def test_what_does_not_run_is_not_paused_and_what_is_not_paused_does_not_go_on(hub: Hub) -> None:
     def changed(*, paused: bool) -> bool:
         with hub.resources.database.writing() as session:
-            return competitions_service.set_paused(
-                session, hub.clock, hub.id, "root", paused=paused
-            )
+            return competitions_service.set_paused(session, hub.id, "root", paused=paused)
 
     assert [changed(paused=paused) for paused in (False, True, True, False, False)] == [
         False, True, False, True, False,
     ]  # fmt: skip
     with hub.resources.database.writing() as session:
-        competitions_service.set_state(session, hub.clock, hub.id, "over")
+        competitions_service.set_state(session, hub.id, "over")
     assert not changed(paused=False)
     assert not changed(paused=True)
     with hub.resources.database.reading() as session:

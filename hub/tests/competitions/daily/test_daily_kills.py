@@ -137,7 +137,7 @@ def play_on_services(folder: Path, bots: Bots, strokes: int) -> None:
                 def strike() -> None:
                     worker.kill()
                     with hub.resources.database.writing() as session:
-                        assert results.reap_all(session, hub.clock) == 1
+                        assert results.reap_all(session) == 1
                     worker.start()
 
                 cut_off(hub, bots, strokes, strike)
@@ -190,7 +190,7 @@ def since(hub: Hub, ago: timedelta, due: datetime) -> None:
     """Let the competition have been running for a while, with a due time at this time of day."""
     values = {competitions_service.SINCE: (utc_now() - ago).isoformat(), "time": f"{due:%H:%M}"}
     with hub.resources.database.writing() as session:
-        competitions_service.set_values(session, hub.clock, hub.id, values)
+        competitions_service.set_values(session, hub.id, values)
 
 
 @pytest.mark.thorough

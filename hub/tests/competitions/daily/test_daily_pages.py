@@ -35,20 +35,16 @@ def play_game(site: Site, players: int, name_of: str = "player") -> str:
     """Play a small game of so many more, every other one from Greece; return its name."""
     resources = site.resources
     with resources.database.writing() as session:
-        daily_service.begin_site(session, resources.clock)
+        daily_service.begin_site(session)
         competition = competitions_service.named(session, GAME)
         small = {"M": 1, "MAX_HP": 1, "max_rounds": 30}
-        competitions_service.set_values(
-            session, resources.clock, competition.id, {"options": small}
-        )
+        competitions_service.set_values(session, competition.id, {"options": small})
         for number in range(players):
             name = f"{name_of}{number}"
-            user_id, _ = accounts_service.register(
-                session, resources.clock, name, f"{name}@example.org", "x"
-            )
+            user_id, _ = accounts_service.register(session, name, f"{name}@example.org", "x")
             accounts_service.save_profile(session, user_id, "GR" if number % 2 else None, None)
-            bots_service.add_builtin(session, resources.clock, user_id, GAME, name, "sample")
-        game = daily_service.begin(session, resources.clock, competition.id)
+            bots_service.add_builtin(session, user_id, GAME, name, "sample")
+        game = daily_service.begin(session, competition.id)
         row = session.query(Match.id).filter_by(match_id=game).scalar()
     Worker("me", 1, KINDS).play(resources, row)
     return game
@@ -58,16 +54,14 @@ def test_a_stored_game_holds_no_name_and_its_page_names_who_is_still_here(site: 
     resources, names = site.resources, ("Ada", "Bob")
     ada, _ = (site.player(name) for name in names)
     with resources.database.writing() as session:
-        daily_service.begin_site(session, resources.clock)
+        daily_service.begin_site(session)
         competition = competitions_service.named(session, GAME)
         small = {"M": 1, "MAX_HP": 1, "max_rounds": 30}
-        competitions_service.set_values(
-            session, resources.clock, competition.id, {"options": small}
-        )
+        competitions_service.set_values(session, competition.id, {"options": small})
         users = {user.username or "": user.id for user in session.query(User)}
         for name, user_id in users.items():
-            bots_service.add_builtin(session, resources.clock, user_id, GAME, name, "sample")
-        game = daily_service.begin(session, resources.clock, competition.id)
+            bots_service.add_builtin(session, user_id, GAME, name, "sample")
+        game = daily_service.begin(session, competition.id)
         row = session.query(Match.id).filter_by(match_id=game).scalar()
     Worker("me", 1, KINDS).play(resources, row)
     numbers = {user_id: name for name, user_id in users.items()}
@@ -97,20 +91,16 @@ def begin_paint(site: Site) -> tuple[int, str]:
     """Begin a daily game of Paint: Ada has two bots, Bob one, and another that rests."""
     resources = site.resources
     with resources.database.writing() as session:
-        competition = competitions_service.new(session, resources.clock, "daily", "paint")
-        competitions_service.set_state(session, resources.clock, competition.id, "running")
-        competitions_service.set_values(
-            session, resources.clock, competition.id, {"options": {"turns": 20}}
-        )
+        competition = competitions_service.new(session, "daily", "paint")
+        competitions_service.set_state(session, competition.id, "running")
+        competitions_service.set_values(session, competition.id, {"options": {"turns": 20}})
         owners = {name: accounts_service.find_account(session, name) for name in ("Ada", "Bob")}
         for owner, name in (("Ada", "Brush"), ("Bob", "Roller"), ("Ada", "Spray"), ("Bob", "Rest")):
             account = owners[owner]
             assert account
-            bots_service.add_builtin(
-                session, resources.clock, account.user_id, "paint", name, "walker"
-            )
+            bots_service.add_builtin(session, account.user_id, "paint", name, "walker")
         session.query(Bot).filter_by(name="Rest").one().status = "INACTIVE"
-        game = daily_service.begin(session, resources.clock, competition.id)
+        game = daily_service.begin(session, competition.id)
         return session.query(Match).filter_by(match_id=game).one().id, game
 
 
@@ -157,9 +147,7 @@ def test_an_open_game_says_that_it_is_running(site: Site, played: str) -> None:
     tag = visitor.open("/ranking/now").headers["ETag"]
     site.clock.advance(60)
     with resources.database.writing() as session:
-        game = daily_service.begin(
-            session, resources.clock, competitions_service.named(session, GAME).id
-        )
+        game = daily_service.begin(session, competitions_service.named(session, GAME).id)
     site.app.extensions["tags"] = Tags()
     answer = visitor.open("/ranking/now", headers={"If-None-Match": tag})
     assert answer.json()["running"] == game

@@ -54,9 +54,9 @@ SMALL = {"M": 2, "MAX_HP": 2, "max_rounds": 6}
 def begin(site: Site) -> int:
     """Let the daily competition run; return its id."""
     with site.resources.database.writing() as session:
-        daily_service.begin_site(session, site.clock)
+        daily_service.begin_site(session)
         competition = competitions_service.named(session, GAME)
-        competitions_service.set_values(session, site.clock, competition.id, {"options": SMALL})
+        competitions_service.set_values(session, competition.id, {"options": SMALL})
         return competition.id
 
 
@@ -67,7 +67,7 @@ def pass_check(site: Site) -> None:
         job, (bot, *_), _ = site.queue.jobs.pop(0)
         with site.resources.database.writing() as session:
             target = health.check_target(session, int(bot)) if job == CHECK else None
-            assert target is None or health.note_check(session, site.clock, target, fine)
+            assert target is None or health.note_check(session, target, fine)
 
 
 def upload(visitor: Visitor, files: dict[str, bytes], path: str, on: str) -> None:
@@ -83,7 +83,7 @@ def upload(visitor: Visitor, files: dict[str, bytes], path: str, on: str) -> Non
 def play(site: Site, competition: int) -> dict[str, MatchParticipant]:
     """Play a daily game; return those who took part, by name."""
     with site.resources.database.writing() as session:
-        daily_service.begin(session, site.clock, competition)
+        daily_service.begin(session, competition)
         match = session.scalars(select(Match.id).order_by(Match.id.desc()).limit(1)).one()
         assert planning.of_programs(session, [match]) == {match}
     Worker("me", 1, KINDS).play(site.resources, match)

@@ -40,9 +40,9 @@ class History(NamedTuple):
 def history(site: Site, players: int, games: int = GAMES) -> History:
     resources = site.resources
     with resources.database.writing() as session:
-        last = daily_history.write(session, resources.clock, players, games)
+        last = daily_history.write(session, players, games)
         me = session.query(User).filter_by(username="player1").one().id
-        ticket = tickets.issue_session(session, resources.clock, me, remembered=False)
+        ticket = tickets.issue_session(session, me, remembered=False)
     signer: Any = site.app.session_interface.get_signing_serializer(site.app)  # type: ignore[attr-defined]
     visitor = site.visitor()
     visitor.cookies["cw"] = str(signer.dumps({"ticket": ticket}))

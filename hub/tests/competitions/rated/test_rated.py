@@ -58,7 +58,7 @@ class Arena:
 
     def see_worker(self, slots: int) -> None:
         with self.resources.database.writing() as session:
-            maintenance.see_worker(session, self.clock, f"worker-{slots}", "1", slots)
+            maintenance.see_worker(session, f"worker-{slots}", "1", slots)
 
     def add_people(self, number: int) -> None:
         """Add people, each with a bot that needs no service."""
@@ -69,13 +69,13 @@ class Arena:
                 session.add(user)
                 session.flush()
                 bot = bots_service.add_builtin(
-                    session, self.clock, user.id, "code-battle", f"bot-{one}", "random"
+                    session, user.id, "code-battle", f"bot-{one}", "random"
                 )
                 rated_service.enter(session, bot)
 
     def plan(self) -> int:
         with self.resources.database.writing() as session:
-            return pairing.plan(session, self.clock)
+            return pairing.plan(session)
 
     def queued(self) -> list[int]:
         with self.resources.database.reading() as session:
@@ -101,7 +101,7 @@ class Arena:
     def claim(self, match: int) -> Claim:
         """Let a worker take a match."""
         with self.resources.database.writing() as session:
-            claim = results.claim(session, self.clock, match, "worker", LEASE)
+            claim = results.claim(session, match, "worker", LEASE)
         assert claim is not None
         return claim
 
@@ -110,7 +110,7 @@ class Arena:
         now = self.clock()
         battle = BattleResult("turn_limit", slots, 5, None, 0, now, now)
         with self.resources.database.writing() as session:
-            assert KINDS.finish(session, self.clock, claim, [battle]) == "done"
+            assert KINDS.finish(session, claim, [battle]) == "done"
 
     def play(self, number: int, rng: Random) -> None:
         """Plan and end so many matches."""
@@ -217,12 +217,10 @@ def test_a_match_without_its_bot_is_called_off_and_lets_the_others_go(arena: Are
 def test_a_bot_that_plays_already_leaves_its_match_unmade(arena: Arena) -> None:
     with arena.resources.database.writing() as session:
         (competition,) = rated_service.rated_competitions(session)
-        table = pairing.Eligible.of(session, arena.clock, competition)
+        table = pairing.Eligible.of(session, competition)
         first_rows = sorted(row for row, _ in table.rows.values())[:5]
         for bot in first_rows:
-            match = planning.plan(
-                session, arena.clock, planning.Plan("practice", str(bot), "code-battle", ())
-            )
+            match = planning.plan(session, planning.Plan("practice", str(bot), "code-battle", ()))
             assert ratings.hold(session, competition.id, [bot], match)
         while table.seat_next(session):
             pass

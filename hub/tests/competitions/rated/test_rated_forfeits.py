@@ -7,7 +7,6 @@ from typing import Any, TypeVar
 
 import pytest
 from sqlalchemy import delete, select, update
-from sqlalchemy.orm import Session
 
 from cw.league.matchmaking import CRASH_REST, CRASHES
 from cw_hub.bots import health
@@ -18,6 +17,7 @@ from cw_hub.matches import results
 from cw_hub.matches.jobs import Worker
 from cw_hub.operation.resources import Resources
 from cw_hub.site.formats import KINDS
+from cw_hub.store.database import Session
 from cw_hub.store.models import Bot, Map, Match, MatchParticipant, Rating, User
 from hub.tests.competitions.rated.test_rated import LEASE, Arena
 from hub.tests.conftest import StillClock
@@ -37,7 +37,7 @@ class Owner:
         self.arena = arena
         user = self.do(self.join)
         new, sealer = bots_service.NewBot("code-battle", "Swarm", FIRST), arena.resources.sealer
-        self.bot = self.do(lambda s: bots_service.register(s, arena.clock, sealer, user, new)).id
+        self.bot = self.do(lambda s: bots_service.register(s, sealer, user, new)).id
         self.do(lambda s: rated_service.enter(s, self.bot))
         self.heal()
 
@@ -62,12 +62,12 @@ class Owner:
     def edit(self, endpoint: str) -> None:
         view = self.do(lambda s: bots_service.find(s, "code-battle", "Swarm"))
         assert view is not None
-        self.do(lambda s: bots_service.edit(s, self.arena.clock, view, endpoint, ""))
+        self.do(lambda s: bots_service.edit(s, view, endpoint, ""))
 
     def fail_check(self) -> None:
         target = self.do(lambda s: health.check_target(s, self.bot))
         assert target is not None
-        assert self.do(lambda s: health.note_check(s, self.arena.clock, target, [SILENT]))
+        assert self.do(lambda s: health.note_check(s, target, [SILENT]))
 
     def move_and_fail(self) -> None:
         self.edit(SECOND)
@@ -78,7 +78,7 @@ class Owner:
             self.fail_check()
 
     def retire(self) -> None:
-        assert self.do(lambda s: bots_service.retire(s, self.arena.clock, self.bot, "ann"))
+        assert self.do(lambda s: bots_service.retire(s, self.bot, "ann"))
 
     def planned(self) -> int:
         """Let a match of the bot be planned; return its id."""
@@ -151,7 +151,7 @@ def test_a_planned_match_is_played_at_the_address_that_the_bot_had(ann: Owner) -
     ann.heal()
     ann.edit(f"{SECOND}/and/third")
     assert ann.seat(match).spec == FIRST
-    lease = ann.do(lambda s: results.claim(s, ann.arena.clock, match, "gone", LEASE))
+    lease = ann.do(lambda s: results.claim(s, match, "gone", LEASE))
     assert lease is not None
     ann.do(lambda s: results.interrupt(s, lease, "its worker was stopped"))
     ann.do(results.requeue)
@@ -193,7 +193,7 @@ def test_a_bot_that_was_lost_three_times_on_purpose_rests(ann: Owner) -> None:
 def test_a_suspension_by_the_site_costs_nobody_a_match(ann: Owner) -> None:
     match = ann.planned()
     bot_id = ann.do(lambda s: s.get_one(Bot, ann.bot)).bot_id
-    ann.do(lambda s: bots_service.suspend(s, ann.arena.clock, bot_id, "floods us", "root"))
+    ann.do(lambda s: bots_service.suspend(s, bot_id, "floods us", "root"))
     ann.arena.plan()
     assert ann.row(match).state == "void"
     assert ann.standing().mu == 1500

@@ -45,7 +45,7 @@ ORDERS: Mapping[SortKey, Callable[[Row], Any]] = {
 def history(site: Site, bots: int, matches: int = MATCHES) -> None:
     begin_site(site.resources, rest=0)
     with site.resources.database.writing() as session:
-        rated_history.write(session, site.clock, bots, matches)
+        rated_history.write(session, bots, matches)
 
 
 @pytest.mark.parametrize("bots", [10, pytest.param(1000, marks=pytest.mark.thorough)])
@@ -59,8 +59,8 @@ def test_pages_and_ticks_ask_as_much_for_a_thousand_bots_as_for_ten(site: Site, 
     assert asked["/bot/bot-0"] == asked["/bot/bot-3"] == 8
     assert asked == dict(zip(PATHS, (7, 8, 8, 3, 3), strict=True))
     with statements(site) as seen, site.resources.database.writing() as session:
-        maintenance.see_worker(session, site.clock, "worker", "1", 1)
-        assert pairing.plan(session, site.clock) == 2
+        maintenance.see_worker(session, "worker", "1", 1)
+        assert pairing.plan(session) == 2
     assert len([one for one in seen if not one.startswith("BEGIN")]) == 38
 
 

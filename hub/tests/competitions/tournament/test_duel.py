@@ -150,7 +150,7 @@ def test_a_duel_of_three_cities_is_worth_what_its_replays_tell(
         boards = [one.board["name"] for one in duel.rounds(group)]
         assert boards == ["Hexagon 3", "Hexagon 4"]
     hub_clock.advance(30)
-    assert duel.do(lambda session: host_rounds.carry_over(session, duel.clock, duel.id))
+    assert duel.do(lambda session: host_rounds.carry_over(session, duel.id))
     best = {f"{city}-{language}" for city, language in CITIES.items()}
     assert set(duel.entries("final")) == {*best, "ours"}
     for _ in range(2):

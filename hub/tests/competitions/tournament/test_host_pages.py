@@ -53,7 +53,7 @@ def new(site: Site) -> NewTournament:
         settings={"boards": [{"options": {"size": 3}}]},
     )
     with site.resources.database.writing() as session:
-        return create(session, site.clock, config)
+        return create(session, config)
 
 
 @pytest.fixture
@@ -166,7 +166,7 @@ def test_what_is_done_to_teams(site: Site, host: Visitor, new: NewTournament) ->
     for wrong in ("javascript:x", "http://u:p@h/", "http://h/" + "x" * 500, "builtin:nobody", ""):
         assert post(host, "set-bot", team=ids(new, 0), bot=wrong)[0] == 422
     with site.resources.database.reading() as session:
-        assert health.any_due(session, site.clock)
+        assert health.any_due(session)
     assert post(host, "machine", team=ids(new, 0), machine="10.1.2.3")[0] == 303
     assert post(host, "disqualify", team=ids(new, 1))[1].count("Please give a reason") == 1
     assert post(host, "disqualify", team=ids(new, 1), reason="Cheated")[0] == 303
@@ -244,7 +244,7 @@ def test_a_match_of_a_team_that_is_disqualified_is_not_played_again(
 def test_a_team_is_told_where_its_secret_is(site: Site, host: Visitor) -> None:
     config = TournamentConfig("t2", "code-battle", teams=[NewTeam("Solo")])
     with site.resources.database.writing() as session:
-        (team,) = create(session, site.clock, config).teams
+        (team,) = create(session, config).teams
     values = {"csrf_token": host.token(HOST), "team": str(team), "bot": "http://127.0.0.1:3001"}
     assert host.send_form("/t/t2/host/set-bot", values).status_code == 303
     assert team_bots.WHERE_SECRET in words_of(host.open("/t/t2/host/teams"))
@@ -253,8 +253,8 @@ def test_a_team_is_told_where_its_secret_is(site: Site, host: Visitor) -> None:
         assert own is not None
         assert own.lacks_secret
         sealer, url = site.resources.sealer, "http://127.0.0.1:3001"
-        assert team_bots.set_url(session, site.clock, sealer, own, url) is not None
-        assert team_bots.set_url(session, site.clock, sealer, own, url) is None
+        assert team_bots.set_url(session, sealer, own, url) is not None
+        assert team_bots.set_url(session, sealer, own, url) is None
     host.send_form("/t/t2/host/set-bot", values)
     assert team_bots.WHERE_SECRET not in words_of(host.open("/t/t2/host/teams"))
 
@@ -300,7 +300,7 @@ def test_a_removal_can_be_undone_for_an_hour(site: Site, host: Visitor, new: New
 def tick(site: Site) -> list[int]:
     """Let a tick pass; return the ids of the teams that are left."""
     with site.resources.database.writing() as session:
-        progress.plan(session, site.clock)
+        progress.plan(session)
         return list(session.scalars(select(Team.id).order_by(Team.id)))
 
 
@@ -439,7 +439,7 @@ def test_an_export_makes_the_same_tournament(site: Site, host: Visitor, new: New
     assert len(list(csv.reader(io.StringIO(files["matches.csv"])))) == 1 + 2 * 6
     config = read_config(parse_toml(files["tournament.toml"].encode(), LARGEST_FILE), "t2")
     with site.resources.database.writing() as session:
-        again = create(session, site.clock, config)
+        again = create(session, config)
     with site.resources.database.reading() as session:
         settings = [told_of(session, one) for one in (new.id, again.id)]
     assert settings[0] == settings[1]

@@ -203,14 +203,14 @@ def test_the_team_and_the_host_are_known_by_their_actor(
     rows.card("Alpha")
     rows.card(None, OF_HOST)
     with database.writing() as session:
-        team = enter_by_card(session, hub_clock, rows.id, TOKEN)
-        host = enter_by_card(session, hub_clock, rows.id, OF_HOST)
+        team = enter_by_card(session, rows.id, TOKEN)
+        host = enter_by_card(session, rows.id, OF_HOST)
     with database.reading() as session:
-        alpha = cards.find_team(session, hub_clock, "t1", team.ticket)
+        alpha = cards.find_team(session, "t1", team.ticket)
         assert alpha is not None
         assert (alpha.slug, alpha.name, alpha.team_id) == ("alpha", "Alpha", rows.teams["Alpha"])
-        assert cards.find_team(session, hub_clock, "t1", host.ticket) is None
-        assert cards.find_host(session, hub_clock, "t1", team.ticket) is None
-        assert cards.find_host(session, hub_clock, "t1", host.ticket) is not None
+        assert cards.find_team(session, "t1", host.ticket) is None
+        assert cards.find_host(session, "t1", team.ticket) is None
+        assert cards.find_host(session, "t1", host.ticket) is not None
     with database.writing() as session, pytest.raises(RefusedCard):
-        enter_by_card(session, hub_clock, rows.id + 1, TOKEN)
+        enter_by_card(session, rows.id + 1, TOKEN)

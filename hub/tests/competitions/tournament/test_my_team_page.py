@@ -181,12 +181,12 @@ def test_of_two_who_rotate_at_once_one_is_refused(site: Site) -> None:
     rows = tournament(site, "code-battle")
     own, resources = bot_of(site, rows), site.resources
     with resources.database.writing() as session:
-        team_bots.set_url(session, site.clock, resources.sealer, own, "http://127.0.0.1:9")
+        team_bots.set_url(session, resources.sealer, own, "http://127.0.0.1:9")
     bot = bot_of(site, rows)
     with resources.database.writing() as session:
-        secret = team_bots.rotate(session, site.clock, resources.sealer, bot)
+        secret = team_bots.rotate(session, resources.sealer, bot)
     with resources.database.writing() as session, pytest.raises(UsageError, match="meanwhile"):
-        team_bots.rotate(session, site.clock, resources.sealer, bot)
+        team_bots.rotate(session, resources.sealer, bot)
     assert secret_of(site, rows) == secret
 
 

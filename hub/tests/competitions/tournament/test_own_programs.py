@@ -36,7 +36,7 @@ def pass_checks(site: Site, *, passes: bool = True) -> None:
             with site.resources.database.writing() as session:
                 target = health.check_target(session, int(bot))
                 assert target is not None
-                health.note_check(session, site.clock, target, steps)
+                health.note_check(session, target, steps)
 
 
 class Lender:

@@ -42,15 +42,15 @@ def database_url(migrated_sqlite: Path, tmp_path: Path) -> str:
 @pytest.fixture
 def new(site: Site) -> NewTournament:
     with site.resources.database.writing() as session:
-        create(session, site.clock, TournamentConfig("t2", "hexagon", "Other"))
-        return create(session, site.clock, TournamentConfig("t1", "hexagon", "Duel"))
+        create(session, TournamentConfig("t2", "hexagon", "Other"))
+        return create(session, TournamentConfig("t1", "hexagon", "Duel"))
 
 
 @pytest.fixture
 def host(site: Site, new: NewTournament) -> Visitor:
     visitor = site.player("Holly")
     with site.resources.database.writing() as session:
-        people.add_host(session, site.clock, new.id, "holly")
+        people.add_host(session, new.id, "holly")
     return visitor
 
 
@@ -108,7 +108,7 @@ def test_people_form_teams_join_wait_rename_and_leave(site: Site, host: Visitor)
     assert "Ben captain" in words_of(ben.open(on))
     assert post(cy, f"{on}/leave", on)[0] == 303
     with site.resources.database.writing() as session:
-        progress.plan(session, site.clock)
+        progress.plan(session)
         teams = select(Competition.state, TeamMember.is_captain).join(
             TeamMember, TeamMember.competition_id == Competition.id
         )
@@ -127,7 +127,7 @@ def test_people_form_teams_in_public_groups_alone(site: Site, host: Visitor) -> 
     with site.resources.database.writing() as session:
         competition = select(Competition.id).where(Competition.slug == "t1")
         for group in groups:
-            add_group(session, site.clock, session.scalars(competition).one(), group)
+            add_group(session, session.scalars(competition).one(), group)
     link, ann = invite(host), site.player("Ann")
     for named in ("Staff", "staff", "LAST", "last"):
         status, words = post(ann, f"{link}/team", link, name="Alpha", group=named)

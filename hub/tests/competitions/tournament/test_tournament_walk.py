@@ -178,10 +178,10 @@ def test_a_match_that_is_lost_five_times_is_played_again_by_the_host(
     for _ in range(matches_results.MOST_TROUBLES):
         # As of a worker that is killed each time.
         with site.resources.database.writing() as session:
-            assert KINDS.claim(session, site.clock, row.id, "gone", LOST_AFTER)
+            assert KINDS.claim(session, row.id, "gone", LOST_AFTER)
         site.clock.advance(2 * LOST_AFTER.total_seconds())
         with site.resources.database.writing() as session:
-            assert matches_results.reap(session, site.clock) == 1
+            assert matches_results.reap(session) == 1
             matches_results.requeue(session)
         send_own(site.resources, KINDS.sendings)
     evening.do_jobs()

@@ -93,12 +93,12 @@ def duel(text: str = DUEL, slug: str = "duel") -> TournamentConfig:
 @pytest.fixture
 def new(database: Database, hub_clock: StillClock) -> NewTournament:
     with database.writing() as session:
-        return create(session, hub_clock, duel())
+        return create(session, duel())
 
 
 def add(database: Database, clock: StillClock, new: NewTournament, text: str) -> list[int]:
     with database.writing() as session:
-        return add_teams(session, clock, new.id, list(team_lines(text)))
+        return add_teams(session, new.id, list(team_lines(text)))
 
 
 # Settings
@@ -192,7 +192,7 @@ def test_a_file_makes_a_tournament(
         ]
         assert events[1].data["mode"] == "replace"
     with pytest.raises(CompetitionTaken), database.writing() as session:
-        create(session, hub_clock, duel())
+        create(session, duel())
 
 
 @pytest.mark.parametrize(
@@ -215,7 +215,7 @@ def test_a_wrong_file_makes_nothing(
     database: Database, hub_clock: StillClock, wrong: str, sentence: str
 ) -> None:
     with pytest.raises(UsageError) as refused, database.writing() as session:
-        create(session, hub_clock, duel(wrong))
+        create(session, duel(wrong))
     assert sentence in str(refused.value)
     with database.reading() as session:
         assert session.scalars(select(Group.id)).all() == []
@@ -224,7 +224,7 @@ def test_a_wrong_file_makes_nothing(
 @pytest.mark.parametrize("slug", ["", "A", "a b", "../x", "a-", "ä", "x" * 33])
 def test_a_bad_slug_is_refused(database: Database, hub_clock: StillClock, slug: str) -> None:
     with pytest.raises(UsageError, match="is not a valid slug"), database.writing() as session:
-        create(session, hub_clock, duel("", slug))
+        create(session, duel("", slug))
 
 
 def test_without_sandboxes_there_is_one_or_those_of_the_list(
@@ -232,8 +232,8 @@ def test_without_sandboxes_there_is_one_or_those_of_the_list(
 ) -> None:
     listed = list(team_lines("Alpha, GRODNO\nBeta, Host\n\nGamma, grodno"))
     with database.writing() as session:
-        create(session, hub_clock, duel("", "a"))
-        create(session, hub_clock, with_teams(duel("", "b"), listed))
+        create(session, duel("", "a"))
+        create(session, with_teams(duel("", "b"), listed))
     with database.reading() as session:
         assert session.execute(select(Group.name, Group.slug).order_by(Group.id)).all() == [
             ("MAIN", "main"), ("GRODNO", "grodno"), ("Host", "host-2")
@@ -283,7 +283,7 @@ def test_who_plays_out_of_competition_plays_in_new_sandboxes_too(
     database: Database, hub_clock: StillClock, new: NewTournament
 ) -> None:
     with database.writing() as session:
-        group = add_group(session, hub_clock, new.id, NewGroup("MINSK"))
+        group = add_group(session, new.id, NewGroup("MINSK"))
     with database.reading() as session:
         entered = session.scalars(select(Entry.team_id).where(Entry.group_id == group)).all()
     assert entered == [new.teams[2]]
@@ -312,7 +312,7 @@ def test_events_that_cannot_be_are_refused(
 ) -> None:
     event = NewEvent(**{"kind": "note", "at": hub_clock(), "title": "x", **more})
     with pytest.raises(UsageError, match=sentence), database.writing() as session:
-        add_event(session, hub_clock, new.id, event)
+        add_event(session, new.id, event)
 
 
 # Cards
@@ -322,9 +322,9 @@ def test_tokens_are_kept_as_digests_and_replace_earlier_ones(
     database: Database, hub_clock: StillClock, new: NewTournament
 ) -> None:
     with database.writing() as session:
-        first = tournament_teams.issue(session, hub_clock, new.id, new.teams, nonce="a")
-        (second,) = tournament_teams.issue(session, hub_clock, new.id, new.teams[:1], nonce="b")
-        host = tournament_teams.issue_to_host(session, hub_clock, new.id)
+        first = tournament_teams.issue(session, new.id, new.teams, nonce="a")
+        (second,) = tournament_teams.issue(session, new.id, new.teams[:1], nonce="b")
+        host = tournament_teams.issue_to_host(session, new.id)
     assert [(one.team, one.group) for one in first] == [
         ("Alpha", "GRODNO"), ("Béta", "GRODNO"), ("Hosts", "")
     ]  # fmt: skip
@@ -344,10 +344,10 @@ def test_the_same_form_issues_cards_once(
 ) -> None:
     for nonce in ("a", "b"):
         with database.writing() as session:
-            tournament_teams.issue(session, hub_clock, new.id, new.teams, nonce=nonce)
+            tournament_teams.issue(session, new.id, new.teams, nonce=nonce)
     again = pytest.raises(UsageError, match="These cards were issued already")
     with again, database.writing() as session:
-        tournament_teams.issue(session, hub_clock, new.id, new.teams, nonce="a")
+        tournament_teams.issue(session, new.id, new.teams, nonce="a")
 
 
 def test_cards_end_a_week_after_the_end(
@@ -355,11 +355,11 @@ def test_cards_end_a_week_after_the_end(
 ) -> None:
     end = hub_clock() + timedelta(days=2)
     with database.writing() as session:
-        tournament_teams.issue(session, hub_clock, new.id, new.teams)
-        over = add_event(session, hub_clock, new.id, NewEvent("end", end, "End"))
+        tournament_teams.issue(session, new.id, new.teams)
+        over = add_event(session, new.id, NewEvent("end", end, "End"))
     with database.writing() as session:
         assert set(session.scalars(select(Ticket.expires_at))) == {end + timedelta(days=7)}
-        remove_event(session, hub_clock, new.id, over)
+        remove_event(session, new.id, over)
     with database.reading() as session:
         ends = set(session.scalars(select(Ticket.expires_at)))
     assert ends == {hub_clock() + timedelta(days=180)}
@@ -370,9 +370,9 @@ def test_nothing_is_made_twice_of_a_list(
 ) -> None:
     team = NewTeam("Delta", "GRODNO")
     with database.writing() as session:
-        add_teams(session, hub_clock, new.id, [team])
+        add_teams(session, new.id, [team])
     with pytest.raises(BadLines, match="Delta: this name is taken"), database.writing() as session:
-        add_teams(session, hub_clock, new.id, [team])
+        add_teams(session, new.id, [team])
 
 
 def test_the_longest_names_and_texts_fit(database: Database, hub_clock: StillClock) -> None:
@@ -380,13 +380,13 @@ def test_the_longest_names_and_texts_fit(database: Database, hub_clock: StillClo
     groups, teams = [NewGroup(city), NewGroup(other)], [NewTeam(team, city), NewTeam("B", city)]
     config = TournamentConfig("s" * 32, "hexagon", "T" * 80, groups=groups, teams=teams)
     with database.writing() as session:
-        new = create(session, hub_clock, config)
-        host_teams.move(session, hub_clock, new.id, new.teams[:1], other)
-        host_teams.set_out_of_competition(session, hub_clock, new.id, new.teams[:1])
+        new = create(session, config)
+        host_teams.move(session, new.id, new.teams[:1], other)
+        host_teams.set_out_of_competition(session, new.id, new.teams[:1])
         start = NewEvent("start", hub_clock(), "x" * 120, "y" * 2000)
-        add_event(session, hub_clock, new.id, start)
-        tournament_teams.issue(session, hub_clock, new.id, new.teams, nonce="0" * 32)
-        host_rounds.disqualify(session, hub_clock, new.id, new.teams[0], "r" * 200)
+        add_event(session, new.id, start)
+        tournament_teams.issue(session, new.id, new.teams, nonce="0" * 32)
+        host_rounds.disqualify(session, new.id, new.teams[0], "r" * 200)
     with database.reading() as session:
         assert session.scalars(select(Event.title)).all() == ["x" * 120]
 
@@ -396,15 +396,15 @@ def test_a_team_that_only_uploaded_can_be_removed(
 ) -> None:
     config = TournamentConfig("t1", "paint", teams=[NewTeam("A"), NewTeam("B")])
     with database.writing() as session:
-        new = create(session, hub_clock, config)
+        new = create(session, config)
         own = team_bots.find(session, new.teams[0])
         assert own is not None
-        team_bots.add_version(session, hub_clock, own, Upload("0" * 64, 1, ""))
+        team_bots.add_version(session, own, Upload("0" * 64, 1, ""))
     with database.writing() as session:
-        host_teams.remove(session, hub_clock, new.id, new.teams[:1])
+        host_teams.remove(session, new.id, new.teams[:1])
         assert session.scalars(select(Team.name)).all() == ["A", "B"]
     hub_clock.advance(3601)
     with database.writing() as session:
-        assert host_teams.forget_removed(session, hub_clock) == 1
+        assert host_teams.forget_removed(session) == 1
         assert session.scalars(select(Team.name)).all() == ["B"]
         assert session.scalars(select(BotVersion.id)).all() == []

@@ -44,7 +44,7 @@ def planned(resources: Resources, game: str = "hexagon", *bots: str, **options: 
     bots = bots or ("random", "greedy")
     seats = tuple(Seat(f"bot{slot}", spec=f"builtin:{bot}") for slot, bot in enumerate(bots))
     with resources.database.writing() as session:
-        return planning.plan(session, resources.clock, Plan("practice", "k", game, seats, options))
+        return planning.plan(session, Plan("practice", "k", game, seats, options))
 
 
 def row(resources: Resources, match: int) -> Match:
@@ -106,9 +106,9 @@ def test_a_bot_that_nobody_reaches_loses_and_no_replay_names_its_address(
     seats = (Seat("absent", spec="http://127.0.0.1:9"), Seat("here", spec="builtin:random"))
     plan = Plan("practice", "k", "code-battle", seats, {"max_turns": 12})
     with resources.database.writing() as session:
-        match = planning.plan(session, resources.clock, plan)
+        match = planning.plan(session, plan)
     with resources.database.writing() as session:
-        claim = results.claim(session, resources.clock, match, "me", timedelta(seconds=60))
+        claim = results.claim(session, match, "me", timedelta(seconds=60))
     assert claim is not None
     secret = resources.sealer.seal(b"hush-hush", "b_00000001.1")
     seat = replace(claim.seats[0], bot_id="b_00000001", secret=secret, secret_row="b_00000001.1")
@@ -317,7 +317,7 @@ def test_a_match_of_a_game_that_is_not_installed_is_left_to_others(
 ) -> None:
     match = planned(resources)
     with resources.database.writing() as session:
-        assert [message.id for message in planning.to_send(session, resources.clock)] == [match]
+        assert [message.id for message in planning.to_send(session)] == [match]
     with monkeypatch.context() as without_games:
         without_games.setattr(planning, "game_entries", dict)
         ME.play(resources, match)

@@ -49,7 +49,7 @@ def add_rows(resources: Resources) -> None:
         session.add(user)
         session.flush()
         new = NewBot("code-battle", "Rusher", "http://127.0.0.1:9")
-        bots_service.register(session, resources.clock, resources.sealer, user.id, new)
+        bots_service.register(session, resources.sealer, user.id, new)
         about = {"match_id": "m_1", "key": "1", "kind": "practice", "game": "hexagon"}
         match = Match(**about, players=2, seed=1, at=now, state="done", attempt=1)
         session.add(match)
@@ -132,7 +132,7 @@ def test_who_was_deleted_after_a_back_up_stays_deleted(
     administration.note_new(guarded)
     hub_clock.advance(3600)
     with guarded.database.writing() as session:
-        administration.delete(session, hub_clock, "ann")
+        administration.delete(session, "ann")
     administration.note_new(guarded)
     administration.note_new(guarded)
     new_settings.data.mkdir()

@@ -203,7 +203,7 @@ def test_services_and_sealed_secrets(postgresql_url: str, bucket: str, tmp_path:
             session.flush()
             for name in ("One", "Two"):
                 new = NewBot("hexagon", name, "http://127.0.0.1:9")
-                bots_service.register(session, utc_now, resources.sealer, 1, new)
+                bots_service.register(session, resources.sealer, 1, new)
         with new_redis(tmp_path) as broker:
             settings = replace(settings, broker_url=broker)
             assert to_do(settings) == {}

@@ -130,9 +130,7 @@ def test_twenty_finishes_of_a_match_at_once_count_once(resources: Resources) -> 
     tournament = Tournament(resources, {"grodno": {"a": "greedy", "b": "random"}}, MINUTE)
     tournament.happens("start")
     (match,) = tournament.send()
-    claim = tournament.do(
-        lambda s: KINDS.claim(s, tournament.clock, match, "me", planning.LOST_AFTER)
-    )
+    claim = tournament.do(lambda s: KINDS.claim(s, match, "me", planning.LOST_AFTER))
     assert claim is not None
     assert claim.battles == 2
     won, lost, now = SlotResult(1, 20), SlotResult(2, 10), tournament.clock()
@@ -142,9 +140,7 @@ def test_twenty_finishes_of_a_match_at_once_count_once(resources: Resources) -> 
     ]
     results = in_threads(
         20,
-        lambda: tournament.do(
-            lambda session: KINDS.finish(session, tournament.clock, claim, battles)
-        ),
+        lambda: tournament.do(lambda session: KINDS.finish(session, claim, battles)),
     )
     assert Counter(results) == {"done": 1, "already": 19}
     first = tournament.seats(tournament.matches()[0])[0].name
@@ -156,9 +152,7 @@ def test_a_pause_holds_what_was_sent_and_lets_go_what_is_played(resources: Resou
     tournament = Tournament(resources, {"grodno": TRIO}, MINUTE)
     tournament.happens("start")
     first, second, *_ = tournament.send()
-    claim = tournament.do(
-        lambda s: KINDS.claim(s, tournament.clock, first, "me", planning.LOST_AFTER)
-    )
+    claim = tournament.do(lambda s: KINDS.claim(s, first, "me", planning.LOST_AFTER))
     assert claim is not None
     tournament.happens("pause")
     assert tournament.send() == []
@@ -178,7 +172,7 @@ def test_a_team_that_is_disqualified_in_a_round_gives_nobody_points(
     gamma = trio.teams["gamma"]
 
     def out(session: Any) -> bool:
-        return host_rounds.disqualify(session, trio.clock, trio.id, gamma, "it slept")
+        return host_rounds.disqualify(session, trio.id, gamma, "it slept")
 
     assert in_threads(3, lambda: trio.do(out)).count(True) == 1
     trio.play()
@@ -188,7 +182,7 @@ def test_a_team_that_is_disqualified_in_a_round_gives_nobody_points(
     hub_clock.advance(60)
     trio.advance()
     assert len(trio.matches(2)) == 1
-    assert trio.do(lambda s: host_rounds.reinstate(s, trio.clock, trio.id, gamma))
+    assert trio.do(lambda s: host_rounds.reinstate(s, trio.id, gamma))
     trio.play()
     hub_clock.advance(60)
     trio.advance()
@@ -234,7 +228,7 @@ def test_the_first_of_each_city_go_to_the_final_with_nothing(
     tournament.play(most=1)
 
     def carry(session: Any) -> bool:
-        return host_rounds.carry_over(session, tournament.clock, tournament.id)
+        return host_rounds.carry_over(session, tournament.id)
 
     assert in_threads(3, lambda: tournament.do(carry)).count(True) == 1
     assert [tournament.phase(group) for group in groups] == ["closing"] * 3 + ["waiting"]
@@ -260,9 +254,7 @@ def test_a_final_of_all_takes_as_many_as_its_game_has_seats(resources: Resources
     tournament = Tournament(resources, groups, settings, "code-battle")
     tournament.happens("start")
     tournament.play()
-    assert tournament.do(
-        lambda session: host_rounds.carry_over(session, tournament.clock, tournament.id)
-    )
+    assert tournament.do(lambda session: host_rounds.carry_over(session, tournament.id))
     there = Counter(name.partition("-")[0] for name in tournament.entries("final"))
     assert there == {"one": 2, "two": 2, "three": 2}
     tournament.play()
@@ -283,12 +275,10 @@ def test_open_rounds_are_played_out_after_the_end(resources: Resources) -> None:
 def fail(tournament: Tournament, match: int) -> None:
     """Let a match that is sent end by faults of ours, again and again."""
     for _ in range(matches_results.MOST_TROUBLES):
-        claim = tournament.do(
-            lambda s: KINDS.claim(s, tournament.clock, match, "me", planning.LOST_AFTER)
-        )
+        claim = tournament.do(lambda s: KINDS.claim(s, match, "me", planning.LOST_AFTER))
         assert claim is not None
         with tournament.resources.database.writing() as session:
-            assert matches_results.trouble(session, tournament.clock, claim, "KeyError")
+            assert matches_results.trouble(session, claim, "KeyError")
         tournament.do(matches_results.requeue)
         send_own(tournament.resources, KINDS.sendings)
 
@@ -308,21 +298,17 @@ def test_a_round_waits_five_minutes_for_a_match_that_failed(
     assert sum(trio.totals("grodno").values()) == 4
     late = trio.matches()[0].match_id
     with pytest.raises(UsageError, match="this round is over"):
-        trio.do(lambda session: host_rounds.play_again(session, trio.clock, trio.id, late))
+        trio.do(lambda session: host_rounds.play_again(session, trio.id, late))
 
 
 def test_a_match_is_played_again_and_called_off(trio: Tournament) -> None:
     trio.happens("start")
     trio.play(most=2)
     done, _, waiting = trio.matches()
-    again = trio.do(lambda s: host_rounds.play_again(s, trio.clock, trio.id, done.match_id))
-    twice = trio.do(lambda s: host_rounds.play_again(s, trio.clock, trio.id, again))
-    assert trio.do(
-        lambda s: host_rounds.void(s, trio.clock, trio.id, waiting.match_id, "the power failed")
-    )
-    assert not trio.do(
-        lambda s: host_rounds.void(s, trio.clock, trio.id, waiting.match_id, "twice")
-    )
+    again = trio.do(lambda s: host_rounds.play_again(s, trio.id, done.match_id))
+    twice = trio.do(lambda s: host_rounds.play_again(s, trio.id, again))
+    assert trio.do(lambda s: host_rounds.void(s, trio.id, waiting.match_id, "the power failed"))
+    assert not trio.do(lambda s: host_rounds.void(s, trio.id, waiting.match_id, "twice"))
     trio.play()
     states = {match.match_id: (match.state, match.reason) for match in trio.matches()}
     assert states[again] == ("void", host_rounds.PLAYED_AGAIN)
@@ -338,22 +324,17 @@ def test_a_round_is_called_off_as_a_whole(trio: Tournament) -> None:
     trio.happens("start")
     trio.play(most=1)
     (opened,) = trio.rounds("grodno")
-    assert (
-        trio.do(
-            lambda s: host_rounds.void_round(s, trio.clock, trio.id, opened.id, "a wrong board")
-        )
-        == 3
-    )
+    assert trio.do(lambda s: host_rounds.void_round(s, trio.id, opened.id, "a wrong board")) == 3
     assert trio.totals("grodno") == {"alpha": 0, "beta": 0, "gamma": 0}
     with pytest.raises(UsageError, match="this round is over"):
-        trio.do(lambda s: host_rounds.void_round(s, trio.clock, trio.id, opened.id, "again"))
+        trio.do(lambda s: host_rounds.void_round(s, trio.id, opened.id, "again"))
 
 
 def test_practice_comes_last_and_is_played_all_the_same(resources: Resources) -> None:
     tournament = Tournament(resources, {"grodno": TRIO}, {"parallel": 2, **MINUTE})
     seats = (Seat("a", spec="builtin:random"), Seat("b", spec="builtin:greedy"))
     plan = Plan("practice", "", "hexagon", seats, {"size": 3}, competition_id=tournament.id)
-    practice = [tournament.do(lambda s: planning.plan(s, tournament.clock, plan)) for _ in range(3)]
+    practice = [tournament.do(lambda s: planning.plan(s, plan)) for _ in range(3)]
     tournament.happens("start")
     *rounds, last = tournament.send()
     assert (len(rounds), last) == (2, practice[0])
@@ -442,9 +423,7 @@ def test_a_game_with_hidden_information_is_played_again_on_another_board(
     tournament = Tournament(resources, {"grodno": PAIR}, {}, game)
     tournament.happens("start")
     first = tournament.matches()[0]
-    name = tournament.do(
-        lambda s: host_rounds.play_again(s, tournament.clock, tournament.id, first.match_id)
-    )
+    name = tournament.do(lambda s: host_rounds.play_again(s, tournament.id, first.match_id))
     again = next(match for match in tournament.matches() if match.match_id == name)
     assert (again.seed != first.seed) is is_hidden
 
@@ -464,4 +443,4 @@ def test_an_export_tells_no_seed_of_matches_that_are_to_come(
 def exported(tournament: Tournament) -> str:
     """Return the configuration that the export of a tournament has."""
     with tournament.resources.database.reading() as session:
-        return dict(export.files_of(session, tournament.clock, tournament.id))[export.CONFIG]
+        return dict(export.files_of(session, tournament.id))[export.CONFIG]
