@@ -21,13 +21,13 @@ from cw_hub.matches.planning import Plan, Seat
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import opened
 from cw_hub.operation.settings import HubSettings
-from cw_hub.site.formats import KINDS
+from cw_hub.site.formats import MATCH_TYPES
 
 GAME: Final = "code-battle"
 STRATEGIES: Final = ("swarm", "rusher")
 OPTIONS: Final = {"max_turns": 200}
 SEED: Final = 1
-WORKER: Final = Worker("bench", 1, KINDS)
+WORKER: Final = Worker("bench", 1, MATCH_TYPES)
 
 
 def share_of_match(effort: Effort) -> Row:

@@ -143,7 +143,7 @@ def timed_reading(resources: Resources) -> float:
 def timed_backup(resources: Resources, file: IO[bytes]) -> tuple[float, int]:
     """Return the seconds for a back-up, and its rows."""
     start = perf_counter()
-    header = backups.write(resources.database, resources.clock, file)
+    header = backups.write(resources.database, file)
     return perf_counter() - start, header.rows
 
 

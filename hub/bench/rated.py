@@ -26,7 +26,7 @@ from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import Resources, opened
 from cw_hub.operation.settings import HubSettings
 from cw_hub.players.messages import SlotResult
-from cw_hub.site.formats import KINDS
+from cw_hub.site.formats import MATCH_TYPES
 from cw_hub.site.processes import begin_site
 from cw_hub.store.database import Database
 from cw_hub.store.migrations import upgrade
@@ -223,4 +223,4 @@ def end(resources: Resources, claim: Claim) -> Finish:
     )
     battle = BattleResult("turn_limit", slots, 200, "replays/none.json.gz", 9000, now, now)
     with resources.database.writing() as session:
-        return KINDS.finish(session, claim, [battle])
+        return MATCH_TYPES.finish(session, claim, [battle])

@@ -11,11 +11,11 @@ from cw_hub.competitions.daily.history import sentence
 from cw_hub.competitions.daily.service import GAME
 from cw_hub.matches.jobs import Worker
 from cw_hub.operation.resources import Resources
-from cw_hub.site.formats import FORMATS, KINDS
+from cw_hub.site.formats import FORMATS, MATCH_TYPES
 from cw_hub.site.processes import begin_site
 from cw_hub.store.models import Match, MatchParticipant, User
 
-ME = Worker("me", 1, KINDS)
+ME = Worker("me", 1, MATCH_TYPES)
 SMALL = {"M": 2, "MAX_HP": 2, "max_rounds": 12}
 
 

@@ -11,12 +11,12 @@ from cw_hub.competitions.tournament.teams import printed
 from cw_hub.matches.jobs import Worker
 from cw_hub.matches.planning import PLAY, send_own
 from cw_hub.pages.polls import Tags
-from cw_hub.site.formats import FORMATS, KINDS
+from cw_hub.site.formats import FORMATS, MATCH_TYPES
 from cw_hub.site.processes import jobs_of
 from hub.tests.pages.test_polls import Seconds
 from hub.tests.sites import Site, Visitor, words_of
 
-JOBS = jobs_of(Worker("me", 1, KINDS))
+JOBS = jobs_of(Worker("me", 1, MATCH_TYPES))
 HOST = "/t/t1/host"
 LADDER = "/t/t1/grodno/"
 MY_TEAM = "/t/t1/my-team"
@@ -69,12 +69,12 @@ class Evening:
     def do_jobs(self, most: int | None = None) -> int:
         """Send what may be played, and do what waits in the queue; return how many were played."""
         played = 0
-        send_own(self.site.resources, KINDS.sendings)
+        send_own(self.site.resources, MATCH_TYPES.sendings)
         while self.site.queue.jobs and played != most:
             job, arguments, _ = self.site.queue.jobs.pop(0)
             JOBS[job](self.site.resources, *arguments)
             played += job == PLAY
-            send_own(self.site.resources, KINDS.sendings)
+            send_own(self.site.resources, MATCH_TYPES.sendings)
         return played
 
     def later(self) -> None:

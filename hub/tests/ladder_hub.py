@@ -26,7 +26,7 @@ from cw_hub.matches.jobs import Worker
 from cw_hub.matches.planning import PLAY, send_own
 from cw_hub.matches.replays import viewed_key
 from cw_hub.operation.resources import Resources
-from cw_hub.site.formats import KINDS
+from cw_hub.site.formats import MATCH_TYPES
 from cw_hub.site.processes import jobs_of
 from cw_hub.store.database import Session
 from cw_hub.store.models import (
@@ -47,7 +47,7 @@ from cw_hub.store.objects import file_at
 T = TypeVar("T")
 
 SMALL = [{"name": "Hexagon 3", "options": {"size": 3}, "factor": 1}]
-WORKER = Worker("me", 1, KINDS)
+WORKER = Worker("me", 1, MATCH_TYPES)
 PLAY_JOB = jobs_of(WORKER)[PLAY]
 """What a message of a match does: it is played, and then those that waited for its end are sent."""
 
@@ -154,13 +154,13 @@ class Tournament:
 
     def send(self) -> list[int]:
         """Send what may be played now; return it in its order."""
-        send_own(self.resources, KINDS.sendings)
+        send_own(self.resources, MATCH_TYPES.sendings)
         messages, self.queue.matches = self.queue.matches, []
         return messages
 
     def play(self, most: int | None = None) -> int:
         """Play what is sent, until nothing more is or so many matches are over."""
-        send_own(self.resources, KINDS.sendings)
+        send_own(self.resources, MATCH_TYPES.sendings)
         played = 0
         while self.queue.matches and played != most:
             PLAY_JOB(self.resources, self.queue.matches.pop(0))
@@ -169,7 +169,7 @@ class Tournament:
 
     def play_at_once(self, number: int) -> int:
         """Play what is sent, so many matches at a time, until nothing more is."""
-        send_own(self.resources, KINDS.sendings)
+        send_own(self.resources, MATCH_TYPES.sendings)
         played, playing = 0, set[Future[object]]()
         with ThreadPoolExecutor(number) as threads:
             while self.queue.matches or playing:

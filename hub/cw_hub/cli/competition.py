@@ -156,7 +156,7 @@ class Plan:
 
     def create(self, session: Session) -> CompetitionFacts:
         """Create the competition as the web form does; raise UsageError if it is invalid."""
-        facts = self.format.create(session, self.format, self.new, OPERATOR)
+        facts = self.format.create(session, self.new, OPERATOR)
         self.format.schedule(session, facts, self.dates, OPERATOR)
         return facts
 
@@ -214,7 +214,7 @@ def like_another(
     ):
         if asked not in ("", its):
             raise UsageError(f"{wanted.like} has the {what} {its}, not {asked}")
-    values = read_all(format_.fields, format_.texts(session, format_, model))
+    values = read_all(format_.fields, format_.texts(session, model))
     description = new_one.description or model.description
     like = replace(new_one, game=model.game, settings=values, description=description)
     return format_, like, wanted.zone or model.zone

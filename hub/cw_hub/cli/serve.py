@@ -25,7 +25,7 @@ from cw_hub.operation.settings import HubSettings
 from cw_hub.players.process import main
 from cw_hub.site.application import create_hub
 from cw_hub.site.demo import PEOPLE, fill
-from cw_hub.site.formats import KINDS
+from cw_hub.site.formats import MATCH_TYPES
 from cw_hub.site.processes import begin_heartbeat, everything, folder_locked, schedule, work
 
 PORT = click.option(
@@ -145,9 +145,9 @@ def run_hub(
 )
 @click.option(
     "--kinds",
-    default=",".join(KINDS.names()),
+    default=",".join(MATCH_TYPES.names()),
     metavar="KIND,...",
-    help="Kinds of matches that the worker plays, separated by commas.",
+    help="MatchTypes of matches that the worker plays, separated by commas.",
 )
 @click.option(
     "--programs", is_flag=True, help="Play matches of uploaded programs too, in a sandbox."
@@ -158,10 +158,10 @@ def worker(
 ) -> None:
     """Play matches until stopped. Opens no port."""
     chosen = kinds.split(",")
-    unknown = [kind for kind in chosen if kind not in KINDS.names()]
+    unknown = [kind for kind in chosen if kind not in MATCH_TYPES.names()]
     if unknown:
         raise UsageError(
-            f"--kinds takes one or more of {','.join(KINDS.names())}, not {unknown[0]!r}"
+            f"--kinds takes one or more of {','.join(MATCH_TYPES.names())}, not {unknown[0]!r}"
         )
     refuse_alone(settings, "worker")
     if check_config:

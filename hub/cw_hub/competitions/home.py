@@ -9,7 +9,7 @@ from typing import Final
 
 from sqlalchemy import func, select
 
-from cw_hub.competitions.format import Format, HomeCard, Place
+from cw_hub.competitions.format import Format, Place
 from cw_hub.competitions.service import CompetitionFacts, dates_of, facts_of
 from cw_hub.pages.layout import address_of
 from cw_hub.store.database import Session
@@ -33,7 +33,7 @@ class Top:
     """A competition on the home page."""
 
     competition: CompetitionFacts
-    home: HomeCard
+    format: Format
     playing: int
     """Number of running matches."""
     match_id: str | None
@@ -45,19 +45,18 @@ class Top:
     @property
     def address(self) -> str:
         """The URL of its page, or of its game's page."""
-        if self.home.address is None:
-            return address_of("games.about", game=self.competition.game)
-        return self.home.address(self.competition)
+        own = self.format.address(self.competition)
+        return own or address_of("games.about", game=self.competition.game)
 
 
 def tops(session: Session, formats: Sequence[Format], game: str | None = None) -> list[Top]:
     """Return each format's latest open competitions (of one game), in order of creation."""
-    homes = {format_.name: format_.home for format_ in formats}
+    by_name = {format_.name: format_ for format_ in formats}
     newest_first = func.row_number().over(
         partition_by=Competition.format, order_by=Competition.id.desc()
     )
     ranked = select(Competition.id, newest_first.label("place")).where(
-        Competition.state.in_(OPEN_STATES), Competition.format.in_(homes)
+        Competition.state.in_(OPEN_STATES), Competition.format.in_(by_name)
     )
     if game is not None:
         ranked = ranked.where(Competition.game == game)
@@ -69,7 +68,7 @@ def tops(session: Session, formats: Sequence[Format], game: str | None = None) -
         .order_by(Competition.id)
     )
     facts = [facts_of(row) for row in session.scalars(query)]
-    return [top_of(session, fact, homes[fact.format]) for fact in facts]
+    return [top_of(session, fact, by_name[fact.format]) for fact in facts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,29 +83,28 @@ class Ended:
 
 def ended(session: Session, formats: Sequence[Format]) -> list[Ended]:
     """Return recently finished competitions that have winners, latest first."""
-    homes = {format_.name: format_.home for format_ in formats}
+    by_name = {format_.name: format_ for format_ in formats}
     latest = (
         select(Competition)
-        .where(Competition.state == "over", Competition.format.in_(homes))
+        .where(Competition.state == "over", Competition.format.in_(by_name))
         .order_by(Competition.id.desc())
         .limit(MOST_ENDED)
     )
     facts = [facts_of(row) for row in session.scalars(latest)]
-    over = [ended_of(session, fact, homes[fact.format]) for fact in facts]
+    over = [ended_of(session, fact, by_name[fact.format]) for fact in facts]
     since = session.now() - ENDED_FOR
     return [one for one in over if one is not None and one.at > since and one.places]
 
 
-def ended_of(session: Session, competition: CompetitionFacts, home: HomeCard) -> Ended | None:
+def ended_of(session: Session, competition: CompetitionFacts, format_: Format) -> Ended | None:
     """Convert a finished competition to an Ended; None if it has no end time or no page."""
-    at = home.ended_at(session, competition.id) if home.ended_at else None
-    if at is None or home.address is None:
+    at, address = format_.ended_at(session, competition.id), format_.address(competition)
+    if at is None or address is None:
         return None
-    places = tuple(home.leaders(session, competition.id))
-    return Ended(competition, home.address(competition), at, places)
+    return Ended(competition, address, at, tuple(format_.leaders(session, competition.id)))
 
 
-def top_of(session: Session, competition: CompetitionFacts, home: HomeCard) -> Top:
+def top_of(session: Session, competition: CompetitionFacts, format_: Format) -> Top:
     """Return the home page data of a competition."""
     playing = session.scalars(
         select(Match.match_id)
@@ -115,15 +113,15 @@ def top_of(session: Session, competition: CompetitionFacts, home: HomeCard) -> T
     ).all()
     return Top(
         competition,
-        home,
+        format_,
         len(playing),
         playing[0] if playing else None,
-        next_of(session, competition, home),
-        tuple(home.leaders(session, competition.id)),
+        next_of(session, competition, format_),
+        tuple(format_.leaders(session, competition.id)),
     )
 
 
-def next_of(session: Session, competition: CompetitionFacts, home: HomeCard) -> datetime | None:
+def next_of(session: Session, competition: CompetitionFacts, format_: Format) -> datetime | None:
     """Return when the next match of a competition is planned or due, or None if unknown.
 
     For a planned competition, this is its start.
@@ -135,9 +133,7 @@ def next_of(session: Session, competition: CompetitionFacts, home: HomeCard) -> 
             Match.competition_id == competition.id, Match.state == "queued"
         )
     )
-    if waiting is not None or home.next_at is None:
-        return waiting
-    return home.next_at(session, competition)
+    return waiting or format_.next_at(session, competition)
 
 
 PERIODS: Final[Mapping[str, tuple[str, timedelta | None]]] = {

@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 from sqlalchemy import Select, and_, select
 
 from cw.web.replay_pictures import PAINTER
-from cw_hub.matches.match_types import Kinds
+from cw_hub.matches.match_types import MatchTypes
 from cw_hub.store.database import Session
 from cw_hub.store.models import Battle, Match, MatchParticipant
 from cw_hub.store.objects import StoreAway
@@ -83,7 +83,7 @@ AMONG: Final = 50
 """Number of latest matches searched for one with a replay."""
 
 
-def of_bot(session: Session, kinds: Kinds, bot: int) -> str | None:
+def of_bot(session: Session, kinds: MatchTypes, bot: int) -> str | None:
     """Return the public id of a bot's last public match that has a replay, or None."""
     latest = (
         select(MatchParticipant.match_id)
@@ -93,14 +93,14 @@ def of_bot(session: Session, kinds: Kinds, bot: int) -> str | None:
     return with_replay(session, kinds, latest)
 
 
-def of_competition(session: Session, kinds: Kinds, competition: int) -> str | None:
+def of_competition(session: Session, kinds: MatchTypes, competition: int) -> str | None:
     """Return the public id of a competition's last match that has a replay, or None."""
     finished = (Match.competition_id == competition, Match.finished_at.is_not(None))
     latest = select(Match.id.label("match_id")).where(*finished).order_by(Match.finished_at.desc())
     return with_replay(session, kinds, latest)
 
 
-def with_replay(session: Session, kinds: Kinds, latest: Select[int]) -> str | None:
+def with_replay(session: Session, kinds: MatchTypes, latest: Select[int]) -> str | None:
     """Return the public id of the first public match in `latest` that has a replay, or None."""
     among = latest.limit(AMONG).subquery()
     replay = and_(Battle.match_id == Match.id, Battle.number == 1, Battle.pruned_at.is_(None))

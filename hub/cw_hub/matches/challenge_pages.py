@@ -17,7 +17,7 @@ from cw_hub.bots.pages import address
 from cw_hub.bots.service import OF_ITS_OWN, BotView
 from cw_hub.matches import challenges
 from cw_hub.matches.challenges import LENGTHS, NAME, SERIES, ChallengeView
-from cw_hub.matches.match_types import NO_PART, Kind, MatchPart, MatchView
+from cw_hub.matches.match_types import NO_PART, MatchPart, MatchType, MatchView
 from cw_hub.matches.pages import shown_kinds
 from cw_hub.pages import polls
 from cw_hub.pages.layout import notice, part_of_page
@@ -186,13 +186,18 @@ def challenge_part(reading: Reading, match: MatchView, _battle: int) -> MatchPar
     return MatchPart(top=TRAIL.format(url_for("challenges.page", challenge=series)))
 
 
-CHALLENGE: Final = Kind(
-    name=NAME,
-    is_public=False,
-    plays_at_once=True,
-    keeps="none",
-    is_of_value=True,
-    send=challenges.to_send,
-    waits_for_ticks=True,
-    part=challenge_part,
-)
+class ChallengeType(MatchType):
+    """A match of a challenge: one's own bot against another player's."""
+
+    name = NAME
+    is_public = False
+    plays_at_once = True
+    keeps = "none"
+    is_of_value = True
+    sends_itself = True
+    waits_for_ticks = True
+    send = staticmethod(challenges.to_send)
+    part = staticmethod(challenge_part)
+
+
+CHALLENGE: Final = ChallengeType()

@@ -20,7 +20,7 @@ from cw_hub.bots import service as bots_service
 from cw_hub.bots.service import name_key
 from cw_hub.matches import planning, results
 from cw_hub.matches.lookup import views_of
-from cw_hub.matches.match_types import Kind, Kinds, MatchView
+from cw_hub.matches.match_types import MatchType, MatchTypes, MatchView
 from cw_hub.matches.planning import LOST_AFTER, Message, Plan, Seat, is_due
 from cw_hub.matches.results import OPEN
 from cw_hub.operation.resources import Resources
@@ -263,7 +263,7 @@ class ChallengeView:
         return f"{self.id}-" + "-".join(f"{match.state}{match.attempt}" for match in self.matches)
 
 
-def find(session: Session, kinds: Kinds, challenge: str) -> ChallengeView | None:
+def find(session: Session, kinds: MatchTypes, challenge: str) -> ChallengeView | None:
     """Return a challenge by its id, or None."""
     wanted = select(Match).where(Match.kind == NAME, Match.key.in_(keys_of(challenge)))
     rows = session.scalars(wanted.order_by(Match.id)).all()
@@ -332,14 +332,18 @@ def of_bot(session: Session, bot: int) -> list[ChallengeRow]:
     ]
 
 
-PRACTICE: Final = Kind(
-    name="practice",
-    is_public=False,
-    battles=2,
-    plays_as_competition=True,
-    plays_at_once=True,
-    keeps="none",
-)
+class PracticeType(MatchType):
+    """A match of one's own bot against a built-in strategy."""
+
+    name = "practice"
+    is_public = False
+    battles = 2
+    plays_as_competition = True
+    plays_at_once = True
+    keeps = "none"
+
+
+PRACTICE: Final = PracticeType()
 
 
 def practise(session: Session, bot: int, strategy: str) -> tuple[int, str]:

@@ -21,7 +21,7 @@ from cw_hub.bots.addresses import PROGRAM, ClaimedSeat
 from cw_hub.bots.service import BotView, name_key
 from cw_hub.matches import planning, results
 from cw_hub.matches.lookup import views_of
-from cw_hub.matches.match_types import Guests, Kind, Kinds, MatchView
+from cw_hub.matches.match_types import ExternalBots, MatchType, MatchTypes, MatchView
 from cw_hub.matches.planning import Plan, Seat
 from cw_hub.matches.results import OPEN, Claim
 from cw_hub.operation.resources import Resources
@@ -80,7 +80,7 @@ def with_version(
     return replace(seat, spec=spec, version=version.number if version else None)
 
 
-def older_version(resources: Resources, claim: Claim) -> Guests:
+def older_version(resources: Resources, claim: Claim) -> ExternalBots:
     """Return the second version, unless a strategy has its seat.
 
     A bot has one slot per match, so the second version takes part as a guest.
@@ -88,22 +88,26 @@ def older_version(resources: Resources, claim: Claim) -> Guests:
     new, old = claim.seats
     seats = programs.uploads([replace(new, name=old.name, spec=old.spec)])
     hosting = programs.hosting_of_people(resources.settings)
-    return Guests(
+    return ExternalBots(
         {seat.name: programs.placeholder(seat, hosting) for seat in seats},
         programs=lambda: programs.sent(resources.objects, seats, hosting),
     )
 
 
-COMPARISON: Final = Kind(
-    name=NAME,
-    is_public=False,
-    is_experiment=True,
-    battles=GAMES,
-    plays_at_once=True,
-    keeps="none",
-    claim=claim_versions,
-    invite=older_version,
-)
+class ComparisonType(MatchType):
+    """A pair of games of two versions of a bot, or of a version and a strategy."""
+
+    name = NAME
+    is_public = False
+    is_experiment = True
+    battles = GAMES
+    plays_at_once = True
+    keeps = "none"
+    claim = staticmethod(claim_versions)
+    external_bots = staticmethod(older_version)
+
+
+COMPARISON: Final = ComparisonType()
 
 
 ONE_AT_A_TIME: Final = "You are comparing versions already. Wait until that is over, or stop it."
@@ -414,7 +418,9 @@ def view_of(comparison: Comparison, bot: Bot, owner: str | None) -> ComparisonVi
     )
 
 
-def matches_of(session: Session, kinds: Kinds, comparison: ComparisonView) -> Sequence[MatchView]:
+def matches_of(
+    session: Session, kinds: MatchTypes, comparison: ComparisonView
+) -> Sequence[MatchView]:
     """Return the last matches of a comparison, the latest first."""
     first = max(0, comparison.planned - SHOWN_MATCHES)
     keys = [key_of(comparison.id, pair) for pair in range(first, comparison.planned)]

@@ -28,7 +28,7 @@ from cw_hub.bots.addresses import ClaimedSeat, Hosting, isolation_of
 from cw_hub.bots.programs import sandbox_of
 from cw_hub.matches import planning, replays, results
 from cw_hub.matches.live import Broadcast
-from cw_hub.matches.match_types import Guests, Kind, Kinds
+from cw_hub.matches.match_types import ExternalBots, MatchType, MatchTypes
 from cw_hub.matches.results import BattleResult, Claim, unplayed
 from cw_hub.operation import logs, maintenance
 from cw_hub.operation.doctor import ClockCheck
@@ -94,12 +94,12 @@ class LineUp:
 
     resources: Resources
     claim: Claim
-    kind: Kind
+    kind: MatchType
     runs_programs: bool
     """Whether programs may run that were seated only when the match started."""
     programs: dict[str, BotSpec] = field(default_factory=dict)
     """Bots by name: those that player processes unpack, and those brought by the format."""
-    guests: Guests = field(default_factory=Guests)
+    external: ExternalBots = field(default_factory=ExternalBots)
     """Bots brought by the format."""
     secrets: dict[str, dict[str, str]] = field(default_factory=dict)
     """Secrets by bot name; updated when one is rotated during play."""
@@ -120,7 +120,7 @@ class LineUp:
     @property
     def outcome_key(self) -> str | None:
         """The object key for the whole result of a game, or None if it is not needed."""
-        return None if self.kind.report is None else self.kind.report(self.claim)
+        return self.kind.report_key(self.claim)
 
     def take_bots(self) -> None:
         """Collect the bots that player processes unpack, and those brought by the format."""
@@ -130,12 +130,9 @@ class LineUp:
                 for seat in programs.uploads(self.own_seats)
             }
         )
-        if self.kind.invite is not None:
-            self.guests = self.kind.invite(self.resources, self.claim)
-            self.programs.update(self.guests.bots)
-            self.secrets.update(
-                {name: dict(secrets) for name, secrets in self.guests.secrets.items()}
-            )
+        self.external = self.kind.external_bots(self.resources, self.claim)
+        self.programs.update(self.external.bots)
+        self.secrets.update({name: dict(own) for name, own in self.external.secrets.items()})
 
     def take_secrets(self, seats: Iterable[ClaimedSeat]) -> None:
         """Sign requests with these bots' secrets from now on."""
@@ -162,7 +159,7 @@ class LineUp:
     def sent_programs(self) -> Iterator[Program]:
         """Yield the programs that take part."""
         uploads = programs.sent(self.resources.objects, self.own_seats, self.hosting)
-        return chain(uploads, self.guests.programs())
+        return chain(uploads, self.external.programs())
 
     def store_built(self, built: Built) -> None:
         """Store a program compiled by a player process."""
@@ -217,7 +214,7 @@ class Attempt:
 
     resources: Resources
     claim: Claim
-    kinds: Kinds
+    kinds: MatchTypes
     turn: int = 0
     runs_programs: bool = True
     """Whether programs may run that were seated only when the match started."""
@@ -235,7 +232,7 @@ class Attempt:
         self.line_up = LineUp(self.resources, self.claim, self.kind, self.runs_programs)
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> MatchType:
         """The kind of the match."""
         return self.kinds.of(self.claim.kind)
 
@@ -323,8 +320,6 @@ class Attempt:
 
     async def seated(self) -> Claim:
         """Return the claim with its players, some of whom may only be known now; raise Lost."""
-        if self.kind.seat is None:
-            return self.claim
         claim = await self.kind.seat(self.resources, self.claim)
         if claim is None:
             raise Lost
@@ -457,7 +452,7 @@ class Worker:
 
     name: str
     slots: int
-    kinds: Kinds
+    kinds: MatchTypes
     version: str = __version__
     runs_programs: bool = True
     """Whether it plays matches with uploaded programs; if not, it leaves them to other workers."""

@@ -19,7 +19,7 @@ from cw_hub.bots import service as bots_service
 from cw_hub.bots.service import BotView
 from cw_hub.matches.challenges import PRACTICE
 from cw_hub.matches.lookup import views_of, with_ratings
-from cw_hub.matches.match_types import Kinds, MatchView
+from cw_hub.matches.match_types import MatchTypes, MatchView
 from cw_hub.matches.results import OPEN
 from cw_hub.pages.request import first_of_month
 from cw_hub.store.database import Session
@@ -109,7 +109,7 @@ class MatchChoice:
 
 
 def public_matches(
-    session: Session, kinds: Kinds, choice: MatchChoice, cut: Cut
+    session: Session, kinds: MatchTypes, choice: MatchChoice, cut: Cut
 ) -> Part[MatchView]:
     """Return a part of the public matches, the latest first."""
     wanted = select(Match).where(Match.kind.not_in(kinds.private))
@@ -126,7 +126,7 @@ def public_matches(
 
 
 def matches_of_bot(
-    session: Session, kinds: Kinds, bot: int, cut: Cut, *, with_private: bool
+    session: Session, kinds: MatchTypes, bot: int, cut: Cut, *, with_private: bool
 ) -> Part[MatchView]:
     """Return a part of a bot's matches, the latest first.
 
@@ -138,7 +138,7 @@ def matches_of_bot(
     return views(session, kinds, session.scalars(wanted).all(), cut)
 
 
-def shows_players(kinds: Kinds) -> ColumnElement[bool]:
+def shows_players(kinds: MatchTypes) -> ColumnElement[bool]:
     """Return the SQL condition for matches whose players are public.
 
     Otherwise, a filter by player would reveal them.
@@ -152,7 +152,7 @@ def shows_players(kinds: Kinds) -> ColumnElement[bool]:
     )
 
 
-def views(session: Session, kinds: Kinds, rows: Sequence[Match], cut: Cut) -> Part[MatchView]:
+def views(session: Session, kinds: MatchTypes, rows: Sequence[Match], cut: Cut) -> Part[MatchView]:
     """Return a part of a list of matches."""
     part = cut_by_name(rows, cut, lambda row: row.match_id)
     return Part(views_of(session, kinds, part.items), part.next)
@@ -187,7 +187,7 @@ LATEST: Final = 20
 """Number of matches on a bot's page."""
 
 
-def practice_of(session: Session, kinds: Kinds, bot: int) -> list[MatchView]:
+def practice_of(session: Session, kinds: MatchTypes, bot: int) -> list[MatchView]:
     """Return a bot's last practice matches, the latest first."""
     its = select(MatchParticipant.match_id).where(MatchParticipant.bot_id == bot)
     rows = (
@@ -199,7 +199,7 @@ def practice_of(session: Session, kinds: Kinds, bot: int) -> list[MatchView]:
     return views_of(session, kinds, session.scalars(rows).all())
 
 
-def latest_of_user(session: Session, kinds: Kinds, user_id: int) -> list[MatchView]:
+def latest_of_user(session: Session, kinds: MatchTypes, user_id: int) -> list[MatchView]:
     """Return the last matches of a user's bots, the latest first."""
     its = select(MatchParticipant.match_id).join(Bot, Bot.id == MatchParticipant.bot_id)
     rows = (
@@ -214,7 +214,7 @@ def latest_of_user(session: Session, kinds: Kinds, user_id: int) -> list[MatchVi
     return views_of(session, kinds, session.scalars(rows).all())
 
 
-def open_to_all(session: Session, kinds: Kinds) -> list[MatchView]:
+def open_to_all(session: Session, kinds: MatchTypes) -> list[MatchView]:
     """Return the unfinished public matches outside competitions, the next to be played first."""
     rows = (
         select(Match)
@@ -254,7 +254,7 @@ class Listing:
     has_more: bool
 
 
-def listing(session: Session, kinds: Kinds, choice: Choice, rows: int = PER_PAGE) -> Listing:
+def listing(session: Session, kinds: MatchTypes, choice: Choice, rows: int = PER_PAGE) -> Listing:
     """Return a page of the public matches: the latest or the strongest first."""
     query = select(Match).where(Match.kind.not_in(kinds.private))
     if choice.game:
@@ -288,7 +288,7 @@ def listing(session: Session, kinds: Kinds, choice: Choice, rows: int = PER_PAGE
     return Listing(views, max(choice.page, 1), len(matches) > rows)
 
 
-def played_by(kinds: Kinds, owner: int, lost_since: datetime | None) -> Select[int]:
+def played_by(kinds: MatchTypes, owner: int, lost_since: datetime | None) -> Select[int]:
     """Return the query for matches that a user's bots play, or have lost since a given time."""
     its = (
         select(MatchParticipant.match_id)

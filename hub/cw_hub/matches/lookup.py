@@ -12,7 +12,7 @@ from sqlalchemy import Row, and_, bindparam, or_, select
 
 from cw.games.registry import games_with_hidden_information
 from cw.league.glicko2 import Rating
-from cw_hub.matches.match_types import Kinds, KindTraits, MatchView, SeatView
+from cw_hub.matches.match_types import MatchType, MatchTypes, MatchView, SeatView
 from cw_hub.matches.results import OPEN
 from cw_hub.pages.forms import natural_order
 from cw_hub.players.playing import is_shown
@@ -143,7 +143,7 @@ RATINGS_BEFORE: Final = (
 
 def find(  # noqa: PLR0913 - which match, and how much of it
     session: Session,
-    kinds: Kinds,
+    kinds: MatchTypes,
     match_id: str,
     viewer: int | None = None,
     *,
@@ -194,7 +194,7 @@ def rating_of(mu: float | None, phi: float | None, sigma: float | None) -> Ratin
 
 
 def views_of(
-    session: Session, kinds: Kinds, rows: Sequence[Match], *, with_replays: bool = True
+    session: Session, kinds: MatchTypes, rows: Sequence[Match], *, with_replays: bool = True
 ) -> list[MatchView]:
     """Return matches for lists with their listed seats; takes two statements.
 
@@ -222,7 +222,7 @@ def first_replays(session: Session, matches: Sequence[int]) -> dict[int, str | N
 
 def viewed(
     row: Match | Row[*tuple[Any, ...]],
-    kind: KindTraits,
+    kind: MatchType,
     seats: tuple[SeatView, ...],
     key: str | None,
 ) -> MatchView:
@@ -287,7 +287,7 @@ def seats_in(rows: Iterable[Row[*tuple[Any, ...]]]) -> tuple[SeatView, ...]:
     )
 
 
-def latest_to_watch(session: Session, kinds: Kinds) -> MatchView | None:
+def latest_to_watch(session: Session, kinds: MatchTypes) -> MatchView | None:
     """Return the public match that ended last and can be watched, or None."""
     rows = (
         select(Match)
@@ -303,7 +303,7 @@ MOST: Final = 12
 """Maximum number of matches listed."""
 
 
-def running(session: Session, kinds: Kinds) -> list[MatchView]:
+def running(session: Session, kinds: MatchTypes) -> list[MatchView]:
     """Return the public matches in progress, the strongest first."""
     rows = (
         select(Match)
@@ -314,7 +314,7 @@ def running(session: Session, kinds: Kinds) -> list[MatchView]:
     return views_of(session, kinds, session.scalars(rows).all())
 
 
-def on_now(session: Session, kinds: Kinds) -> tuple[MatchView | None, list[MatchView]]:
+def on_now(session: Session, kinds: MatchTypes) -> tuple[MatchView | None, list[MatchView]]:
     """Return the match to watch, and all matches in progress.
 
     The match to watch is the strongest that can be watched live, otherwise the latest finished one.

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, NamedTuple
 
 from markupsafe import Markup
 from sqlalchemy import select
@@ -14,46 +14,17 @@ from cw.arena.bots import BotSpec
 from cw.league.glicko2 import Rating
 from cw.matches.spec import NO_SECRETS, Secrets
 from cw_hub.matches import results
-from cw_hub.matches.planning import Sending
+from cw_hub.matches.planning import Message, Sending
 from cw_hub.matches.results import BattleResult, Claim, Finish, wire_id
 from cw_hub.operation.resources import Resources
 from cw_hub.players.messages import Program
-from cw_hub.store.database import Session
+from cw_hub.store.database import Reading, Session
 from cw_hub.store.models import Competition, MatchState
-
-Titling: TypeAlias = Callable[[datetime], str]
-"""Returns the title of a match, given the time when it was due."""
-
 
 MOST_NAMED: Final = 6
 """Maximum number of players who are all named in a title; of more, only the first few are."""
 
 FEW_NAMED: Final = 3
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KindTraits:
-    """Properties shared by all matches of one kind, wherever they are shown."""
-
-    name: str
-    """The name in rows, messages, metrics and the API; a format's kind has the format's name."""
-    title: Titling | None = None
-    """None to use the players' names."""
-    is_public: bool = True
-    is_crowd: bool = False
-    """Whether all bots play: lists show only the top places, pages the current user's seats."""
-    hides_players: bool = False
-    """Whether players are hidden until the end, in games with hidden information."""
-    battles: int = 1
-    """Maximum number of games in a match."""
-    plays_at_once: bool = False
-    """Whether its replays start playing when their page opens."""
-    is_experiment: bool = False
-    """Whether it is only meaningful together with many others.
-
-    Such a match is played while nothing else waits, and is not listed among its player's latest
-    matches.
-    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +77,7 @@ class MatchView:
 
     match_id: str
     competition_id: int | None
-    kind: KindTraits
+    kind: MatchType
     game: str
     state: MatchState
     attempt: int
@@ -136,8 +107,9 @@ class MatchView:
     @property
     def title(self) -> str:
         """The players' names, unless its format has another title or they are hidden."""
-        if self.kind.title is not None:
-            return self.kind.title(self.at)
+        title = self.kind.title(self.at)
+        if title is not None:
+            return title
         if self.is_hidden and not self.seats:
             return f"Match {self.match_id}"
         return title_of([seat.team or seat.name for seat in self.seats], " - ")
@@ -189,7 +161,7 @@ NOTHING: Final = Markup()
 NO_BOTS: Final[Mapping[str, BotSpec]] = {}
 
 
-class Guests(NamedTuple):
+class ExternalBots(NamedTuple):
     """Bots without a row in the hub, by their names in the match."""
 
     bots: Mapping[str, BotSpec] = NO_BOTS
@@ -217,55 +189,36 @@ class MatchPart:
 
 NO_PART: Final = MatchPart()
 
-Claiming: TypeAlias = Callable[[Session, Claim], Claim]
-"""Adds the format's data to a claim, in the transaction that claims the match."""
 
-Seating: TypeAlias = Callable[[Resources, Claim], Awaitable[Claim | None]]
-"""Finds the players when the match starts; None if the match no longer belongs to this attempt."""
+class MatchType:
+    """What a type of match does in its own way; this class is a type without any.
 
-Inviting: TypeAlias = Callable[[Resources, Claim], Guests]
-"""Returns bots brought by the format itself.
+    A format is the type of its own matches (`cw_hub.competitions.format`).
+    """
 
-Raises StoreAway, or UsageError if the match cannot be played.
-"""
+    name: str
+    """The name in rows, messages, metrics and the API."""
+    is_public: bool = True
+    is_crowd: bool = False
+    """Whether all bots play: lists show only the top places, pages the current user's seats."""
+    hides_players: bool = False
+    """Whether players are hidden until the end, in games with hidden information."""
+    battles: int = 1
+    """Maximum number of games in a match."""
+    plays_at_once: bool = False
+    """Whether its replays start playing when their page opens."""
+    is_experiment: bool = False
+    """Whether it is only meaningful together with many others.
 
-Reporting: TypeAlias = Callable[[Claim], str | None]
-"""Returns the object key for the whole result of a game, or None if it is not needed."""
-
-Holding: TypeAlias = Callable[[Session, Claim], object]
-"""Locks the rows that `finish` will change, before the match itself is changed.
-
-All callers lock in the same order, which prevents deadlocks.
-"""
-
-Finishing: TypeAlias = Callable[[Session, Claim, Sequence[BattleResult]], object]
-"""Processes the results of a match in the transaction that writes them, hence exactly once."""
-
-Wording: TypeAlias = Callable[[MatchView], str | None]
-"""Returns the status text of a match that cannot be watched, or None for the default text."""
-
-Parting: TypeAlias = Callable[[Session, MatchView, int], MatchPart]
-"""Returns the format's parts of the page for a match and one of its games."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kind(KindTraits):
-    """The hooks of one kind of match; None where the default applies."""
-
-    claim: Claiming | None = None
-    seat: Seating | None = None
-    invite: Inviting | None = None
-    report: Reporting | None = None
-    hold: Holding | None = None
-    finish: Finishing | None = None
-    send: Sending | None = None
-    """Sends the matches of its competitions in its own order."""
+    Such a match is played while nothing else waits, and is not listed among its player's latest
+    matches.
+    """
+    sends_itself: bool = False
+    """Whether its matches are sent in an order of its own, by `send`."""
     waits_for_ticks: bool = False
     """Whether only ticks call `send`, after all formats have planned."""
     plans_next: bool = False
     """Whether `finish` plans matches that are sent immediately, not by the next tick."""
-    words: Wording | None = None
-    part: Parting | None = None
     names_apart: bool = False
     """Whether its pages map player numbers to names, so that its replays need no names."""
     plays_as_competition: bool = False
@@ -275,73 +228,121 @@ class Kind(KindTraits):
     is_of_value: bool = False
     """Whether the other replays are kept longer than usual."""
 
+    def title(self, due: datetime, /) -> str | None:
+        """Return the title of a match, given when it was due; None to name its players."""
+        return None
+
+    def words(self, match: MatchView, /) -> str | None:
+        """Return the status text of a match that cannot be watched; None for the usual text."""
+        return None
+
+    def part(self, reading: Reading, match: MatchView, battle: int, /) -> MatchPart:
+        """Return the format's parts of the page for a match and one of its games."""
+        return NO_PART
+
+    def send(self, session: Session, lost_after: timedelta, /) -> list[Message]:
+        """Return the messages of matches that may be played now, like `planning.to_send`."""
+        raise NotImplementedError
+
+    def claim(self, session: Session, claim: Claim, /) -> Claim:
+        """Add the format's data to a claim, in the transaction that claims the match."""
+        return claim
+
+    async def seat(self, resources: Resources, claim: Claim, /) -> Claim | None:
+        """Find the players when the match starts; None if it is no longer this attempt's."""
+        return claim
+
+    def external_bots(self, resources: Resources, claim: Claim, /) -> ExternalBots:
+        """Return bots brought by the format itself.
+
+        Raises StoreAway, or UsageError if the match cannot be played.
+        """
+        return ExternalBots()
+
+    def report_key(self, claim: Claim, /) -> str | None:
+        """Return the object key for the whole result of a game, or None if it is not needed."""
+        return None
+
+    def lock_rows(self, session: Session, claim: Claim, /) -> None:
+        """Lock the rows that `finish` will change, before the match itself is changed.
+
+        All callers lock in the same order, which prevents deadlocks.
+        """
+
+    def finish(self, session: Session, claim: Claim, battles: Sequence[BattleResult], /) -> None:
+        """Process the results of a match in the transaction that writes them: exactly once."""
+
 
 @dataclass(frozen=True, slots=True)
-class Kinds:
-    """The match kinds known to a process."""
+class MatchTypes:
+    """The types of matches known to a process."""
 
-    kinds: Sequence[Kind]
-    by_name: Mapping[str, Kind] = field(init=False)
+    types: Sequence[MatchType]
+    by_name: Mapping[str, MatchType] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Index the kinds by name; raise ValueError for duplicates."""
-        by_name = {kind.name: kind for kind in self.kinds}
-        if len(by_name) < len(self.kinds):
-            raise ValueError("two kinds of matches have the same name")
+        """Index the types by name; raise ValueError for duplicates."""
+        by_name = {each.name: each for each in self.types}
+        if len(by_name) < len(self.types):
+            raise ValueError("two types of matches have the same name")
         object.__setattr__(self, "by_name", by_name)
 
-    def of(self, name: str) -> Kind:
-        """Return a kind by its name; an unknown one gets the defaults."""
-        return self.by_name.get(name) or Kind(name=name)
+    def of(self, name: str) -> MatchType:
+        """Return a type by its name; an unknown one gets the defaults."""
+        known = self.by_name.get(name)
+        if known is None:
+            known = MatchType()
+            known.name = name
+        return known
 
-    def names(self, has: Callable[[Kind], object] = lambda _: True) -> tuple[str, ...]:
-        """Return the names of the kinds that satisfy a predicate."""
-        return tuple(kind.name for kind in self.kinds if has(kind))
+    def names(self, has: Callable[[MatchType], object] = lambda _: True) -> tuple[str, ...]:
+        """Return the names of the types that satisfy a predicate."""
+        return tuple(each.name for each in self.types if has(each))
 
     @property
     def private(self) -> tuple[str, ...]:
-        """The kinds whose matches only participants and admins see."""
-        return self.names(lambda kind: not kind.is_public)
+        """The types whose matches only participants and admins see."""
+        return self.names(lambda each: not each.is_public)
 
     @property
     def crowds(self) -> tuple[str, ...]:
-        """The kinds whose matches all bots play in."""
-        return self.names(lambda kind: kind.is_crowd)
+        """The types whose matches all bots play in."""
+        return self.names(lambda each: each.is_crowd)
 
     @property
     def hiding(self) -> tuple[str, ...]:
-        """The kinds whose players are known only to the site, in games with hidden information."""
-        return self.names(lambda kind: kind.hides_players)
+        """The types whose players are known only to the site, in games with hidden information."""
+        return self.names(lambda each: each.hides_players)
 
     @property
     def by_strength(self) -> tuple[str, ...]:
-        """The kinds whose strongest matches of each month are kept and listed."""
-        return self.names(lambda kind: kind.keeps == "strongest")
+        """The types whose strongest matches of each month are kept and listed."""
+        return self.names(lambda each: each.keeps == "strongest")
 
     @property
     def pruned(self) -> tuple[str, ...]:
-        """The kinds whose replays are deleted after some time."""
-        return self.names(lambda kind: kind.keeps != "all")
+        """The types whose replays are deleted after some time."""
+        return self.names(lambda each: each.keeps != "all")
 
     @property
     def of_value(self) -> tuple[str, ...]:
-        """The kinds whose replays are kept longer than usual."""
-        return self.names(lambda kind: kind.is_of_value)
+        """The types whose replays are kept longer than usual."""
+        return self.names(lambda each: each.is_of_value)
 
     @property
     def experiments(self) -> tuple[str, ...]:
-        """The kinds whose matches are played only while nothing else waits."""
-        return self.names(lambda kind: kind.is_experiment)
+        """The types whose matches are played only while nothing else waits."""
+        return self.names(lambda each: each.is_experiment)
 
     @property
     def sendings(self) -> Mapping[str, Sending]:
-        """The kinds with their own sending order, by name."""
-        return {kind.name: kind.send for kind in self.kinds if kind.send is not None}
+        """The types with their own sending order, by name."""
+        return {each.name: each.send for each in self.types if each.sends_itself}
 
     @property
     def sendings_at_ends(self) -> Mapping[str, Sending]:
         """Those of `sendings` that are called whenever a match ends."""
-        at_once = self.names(lambda kind: not kind.waits_for_ticks)
+        at_once = self.names(lambda each: not each.waits_for_ticks)
         return {name: send for name, send in self.sendings.items() if name in at_once}
 
     def claim(self, session: Session, match: int, worker: str, lease: timedelta) -> Claim | None:
@@ -352,21 +353,20 @@ class Kinds:
         claim = results.claim(session, match, worker, lease, tuple(self.sendings))
         if claim is None:
             return None
-        kind = self.of(claim.kind)
-        if kind.plays_as_competition and claim.competition_id is not None:
+        type_ = self.of(claim.kind)
+        if type_.plays_as_competition and claim.competition_id is not None:
             query = select(Competition.format).where(Competition.id == claim.competition_id)
-            kind = self.of(session.scalars(query).one())
-        return claim if kind.claim is None else kind.claim(session, claim)
+            type_ = self.of(session.scalars(query).one())
+        return type_.claim(session, claim)
 
     def finish(self, session: Session, claim: Claim, battles: Sequence[BattleResult]) -> Finish:
         """Write the result of an attempt, and pass it to its format.
 
         Repeated or late calls have the same effect as for `results.finish`.
         """
-        kind = self.of(claim.kind)
-        if kind.hold is not None:
-            kind.hold(session, claim)
+        type_ = self.of(claim.kind)
+        type_.lock_rows(session, claim)
         finish = results.finish(session, claim, battles)
-        if finish == "done" and kind.finish is not None:
-            kind.finish(session, claim, battles)
+        if finish == "done":
+            type_.finish(session, claim, battles)
         return finish

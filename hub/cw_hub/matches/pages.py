@@ -29,7 +29,7 @@ from cw_hub.bots import house, workshop_pages
 from cw_hub.bots.shares import Used, why_match_waits
 from cw_hub.bots.workshop_pages import Replays, written_at
 from cw_hub.matches import lookup
-from cw_hub.matches.match_types import NO_PART, Kind, Kinds, MatchView, SeatView
+from cw_hub.matches.match_types import MatchType, MatchTypes, MatchView, SeatView
 from cw_hub.matches.objects import link_to
 from cw_hub.matches.replays import own_key, viewed_key
 from cw_hub.matches.results import NOBODY
@@ -69,18 +69,18 @@ NO_MATCH: Final = "There is no such match."
 UNPLAYED: Final = "No bot was ready to play this game."
 
 
-def install(app: Flask, kinds: Kinds) -> None:
+def install(app: Flask, kinds: MatchTypes) -> None:
     """Register the match kinds of an app, and the replays of its workshop."""
     app.extensions["kinds"] = kinds
     workshop_pages.install(app, Replays(replay_key, replay_address, replay_page))
 
 
-def shown_kinds() -> Kinds:
+def shown_kinds() -> MatchTypes:
     """Return the match kinds of this app."""
-    return cast(Kinds, current_app.extensions["kinds"])
+    return cast(MatchTypes, current_app.extensions["kinds"])
 
 
-def kind_of(match: MatchView) -> Kind:
+def kind_of(match: MatchView) -> MatchType:
     """Return the kind of a match, with the hooks of its format."""
     return shown_kinds().of(match.kind.name)
 
@@ -131,7 +131,7 @@ def sees(seat: SeatView) -> bool:
 def sentence(match: MatchView) -> str:
     """Return the status text of a match that cannot be watched."""
     kind = kind_of(match)
-    words = kind.words(match) if kind.words else None
+    words = kind.words(match)
     if words is not None:
         return words
     if match.state == "done" and match.reason == NOBODY:
@@ -162,7 +162,7 @@ def page(match_id: str) -> ResponseReturnValue:
     with one_reading() as reading:
         (match,) = lookup.with_ratings(reading, [match])
         kind = kind_of(match)
-        part = kind.part(reading, match, battle) if kind.part else NO_PART
+        part = kind.part(reading, match, battle)
     viewer = viewer_or_nothing(match, part.people, plays=match.kind.plays_at_once)
     return render_template(
         "hub/matches/match.html",

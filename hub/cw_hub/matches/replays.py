@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from sqlalchemy import ColumnElement, and_, exists, func, not_, or_, select, update
 
 from cw.games.registry import game_entry
-from cw_hub.matches.match_types import Kinds
+from cw_hub.matches.match_types import MatchTypes
 from cw_hub.operation import heartbeats
 from cw_hub.operation.resources import Resources
 from cw_hub.operation.settings import HubSettings
@@ -77,7 +77,7 @@ class Ages(NamedTuple):
     of_value: timedelta
 
 
-def prune(resources: Resources, kinds: Kinds) -> int:
+def prune(resources: Resources, kinds: MatchTypes) -> int:
     """Delete outdated replays, first in the database; return how many.
 
     The total size of the remaining ones is stored for pages.
@@ -110,7 +110,7 @@ def ages_of(settings: HubSettings) -> Ages:
     return Ages(usual, max(usual, timedelta(days=settings.replay_days_long)))
 
 
-def months_to_prune(session: Session, ages: Ages, kinds: Kinds) -> list[datetime]:
+def months_to_prune(session: Session, ages: Ages, kinds: MatchTypes) -> list[datetime]:
     """Return the start of each month that has outdated replays."""
     old = too_old(session.now(), ages, kinds)
     first, last = session.execute(
@@ -130,7 +130,7 @@ def after(month: datetime) -> datetime:
     return (month + timedelta(days=31)).replace(day=1)
 
 
-def too_old(now: datetime, ages: Ages, kinds: Kinds) -> ColumnElement[bool]:
+def too_old(now: datetime, ages: Ages, kinds: MatchTypes) -> ColumnElement[bool]:
     """Return the SQL condition for battles whose replays may be outdated."""
     return and_(
         Match.kind.in_(kinds.pruned),
@@ -141,13 +141,13 @@ def too_old(now: datetime, ages: Ages, kinds: Kinds) -> ColumnElement[bool]:
     )
 
 
-def is_of_value(kinds: Kinds) -> ColumnElement[bool]:
+def is_of_value(kinds: MatchTypes) -> ColumnElement[bool]:
     """Return the SQL condition for matches that were requested, or that show a bot's failure."""
     crashed = exists().where(MatchParticipant.match_id == Match.id, MatchParticipant.crashed)
     return or_(Match.kind.in_(kinds.of_value), crashed)
 
 
-def prune_month(session: Session, month: datetime, ages: Ages, kinds: Kinds) -> list[str]:
+def prune_month(session: Session, month: datetime, ages: Ages, kinds: MatchTypes) -> list[str]:
     """Mark outdated replays of a month as deleted, except those of its strongest matches.
 
     Returns their keys, to be deleted after the commit; any that remain are strays. Idempotent.

@@ -17,7 +17,7 @@ from cw_hub.accounts.service import Passwords
 from cw_hub.bots import pages as bots_pages
 from cw_hub.bots import workshop_desk, workshop_pages
 from cw_hub.bots.addresses import isolation_of
-from cw_hub.competitions.format import Format, competing, kinds_of
+from cw_hub.competitions.format import Format, competing, match_types
 from cw_hub.matches import card_pages, challenge_pages, live_pages, objects
 from cw_hub.matches import pages as match
 from cw_hub.operation.resources import Resources
@@ -100,15 +100,14 @@ def create_hub(
     security.install(app, resources.settings, families, resources.objects.origin())
     polls.install_visitors(app, actor.name, FOR_VISITORS)
     polls.install(app, actor.name)
-    match.install(app, kinds_of(formats))
+    match.install(app, match_types(formats))
     live_pages.install(app)
     objects.install(app)
     card_pages.install(app)
     bots_pages.install(app, competing(formats))
     accounts_settings_pages.install(app, profile_page.settings_cards)
     for format_ in formats:
-        if format_.install is not None:
-            format_.install(app)
+        format_.install(app)
     site_bot_pages.install(app)
     description.install(app)
     github.install(app, resources.settings)

@@ -23,7 +23,7 @@ from cw_hub.bots import service as bots_service
 from cw_hub.bots.health import Condition, condition_of, conditions
 from cw_hub.bots.pages import address, find, offered_games, strategies_of
 from cw_hub.bots.service import BotView
-from cw_hub.competitions.format import BotCard, BotPart
+from cw_hub.competitions.format import BotPart
 from cw_hub.competitions.home import tops
 from cw_hub.matches import challenge_pages, challenges, comparison_pages, listings, planning
 from cw_hub.matches.listings import PLACES, Choice
@@ -83,7 +83,7 @@ def page(name: str) -> ResponseReturnValue:
             abort(404, "There is no such bot.")
         is_own = who.is_user(bot.user_id)
         is_public = not (is_own or who.is_admin)
-        parts = [card.part(reading, bot, is_public) for card in cards()]
+        parts = [each.bot_part(reading, bot, is_public) for each in site_formats()]
         practice = listings.practice_of(reading, shown_kinds(), bot.id) if is_own else []
         condition = Condition(bot.status) if is_public else condition_of(reading, bot.id)
         log = audit.history(reading, f"bot:{bot.bot_id}") if is_own or who.is_admin else []
@@ -104,11 +104,6 @@ def page(name: str) -> ResponseReturnValue:
         comparisons=comparison_pages.part(bot) if is_own and bot.kind == "program" else "",
         log=log,
     )
-
-
-def cards() -> list[BotCard]:
-    """Return the sections that the formats contribute to a bot's page."""
-    return [format_.bot for format_ in site_formats() if format_.bot is not None]
 
 
 def sentence(bot: BotView, parts: Sequence[BotPart], condition: Condition) -> Markup:

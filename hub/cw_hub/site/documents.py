@@ -27,7 +27,7 @@ from cw.web.games import game_page
 from cw_hub.assets import asset
 from cw_hub.bots import service as bots_service
 from cw_hub.competitions import service as competitions_service
-from cw_hub.competitions.format import is_shown, latest
+from cw_hub.competitions.format import is_shown, latest_news
 from cw_hub.competitions.home import tops
 from cw_hub.matches import cards
 from cw_hub.matches.card_pages import address
@@ -104,9 +104,8 @@ FRESH: Final = "public, max-age=60"
 @feed_routes.get("/feed.atom")
 def feed() -> Response:
     """Return an Atom feed with the latest news of all competitions."""
-    sources = [format_.news for format_ in site_formats() if format_.news is not None]
     with one_reading() as reading:
-        items = latest(reading, sources)
+        items = latest_news(reading, site_formats())
     text = render_template("hub/site/feed.xml", items=items, address=resources().settings.address)
     return answer(text, "application/atom+xml")
 

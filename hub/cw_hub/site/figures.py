@@ -13,7 +13,7 @@ from cw_hub.accounts import mail
 from cw_hub.matches.replays import stored_bytes
 from cw_hub.operation import heartbeats, maintenance
 from cw_hub.operation.heartbeats import Beat
-from cw_hub.site.formats import KINDS
+from cw_hub.site.formats import MATCH_TYPES
 from cw_hub.store.database import Session
 from cw_hub.store.models import Bot, BotStatus, Competition, Match, MatchState
 
@@ -103,7 +103,7 @@ def sendable(column: Any) -> Any:
     """
     may_be_sent = or_(
         Competition.format.is_(None),
-        Competition.format.not_in(tuple(KINDS.sendings)),
+        Competition.format.not_in(tuple(MATCH_TYPES.sendings)),
         Match.sent_at.is_not(None),
     )
     is_played = or_(Competition.state.is_(None), Competition.state != "paused")

@@ -9,10 +9,9 @@ from flask import current_app
 
 from cw_hub.competitions.cup import format as cup_format
 from cw_hub.competitions.daily import format as daily_format
-from cw_hub.competitions.format import Format, kinds_of
+from cw_hub.competitions.format import Format, match_types
 from cw_hub.competitions.rated import format as rated_format
 from cw_hub.competitions.tournament import format as tournament_format
-from cw_hub.matches.match_types import Kinds
 
 FORMATS: Final[tuple[Format, ...]] = (
     rated_format.FORMAT,
@@ -22,7 +21,7 @@ FORMATS: Final[tuple[Format, ...]] = (
 )
 """The formats, in the order in which ticks plan them and profiles show them."""
 
-KINDS: Final[Kinds] = kinds_of(FORMATS)
+MATCH_TYPES: Final = match_types(FORMATS)
 
 
 def site_formats() -> Sequence[Format]:

@@ -32,7 +32,7 @@ from cw_hub.bots.service import CHECK
 from cw_hub.bots.versions import unused_uploads
 from cw_hub.competitions import maps
 from cw_hub.competitions import service as competitions_service
-from cw_hub.competitions.format import Format, format_named, hosting_by, kinds_of
+from cw_hub.competitions.format import Format, format_named, hosting_by, match_types
 from cw_hub.competitions.service import END, IS_PLANNED, PROBLEM, START
 from cw_hub.matches import comparisons, planning, replays, results
 from cw_hub.matches.jobs import Worker, worker_name
@@ -52,7 +52,7 @@ from cw_hub.operation.maintenance import (
 from cw_hub.operation.queue import LANES, PROGRAMS, SWEEPS, WORKSHOP, Job, JobTaker
 from cw_hub.operation.resources import Resources
 from cw_hub.operation.settings import HubSettings
-from cw_hub.site.formats import FORMATS, KINDS
+from cw_hub.site.formats import FORMATS, MATCH_TYPES
 from cw_hub.store.database import Session
 from cw_hub.store.models import Competition, CompetitionState, Event
 
@@ -95,7 +95,7 @@ def chores_of(formats: Sequence[Format]) -> Chores:
     """Return the daily cleanup chores for a site with these formats."""
     own = {name: chore for format_ in formats for name, chore in format_.chores.items()}
     return {
-        "replays": partial(replays.prune, kinds=kinds_of(formats)),
+        "replays": partial(replays.prune, kinds=match_types(formats)),
         "strays": partial(delete_unnamed, prefix="replays", unnamed=replays.strays),
         "pictures": partial(delete_unnamed, prefix="avatars", unnamed=unused_pictures),
         "uploads": partial(delete_unnamed, prefix="bots", unnamed=unused_uploads),
@@ -121,8 +121,7 @@ def begin_site(
     on_maps = [format_.name for format_ in formats if format_.has_maps]
     with resources.database.writing() as session:
         for format_ in formats:
-            if format_.begin is not None:
-                format_.begin(session, values)
+            format_.begin(session, values)
         played = competitions_service.everything(session)
     for game in sorted({row.game for row in played if row.format in on_maps}):
         store_maps(resources, game)
@@ -183,7 +182,7 @@ def apply(session: Session, formats: Sequence[Format], event_id: int) -> None:
 
 def steps_of(formats: Sequence[Format]) -> Steps:
     """Return the steps of a tick for a site with these formats."""
-    own = kinds_of(formats).sendings
+    own = match_types(formats).sendings
     plans = [in_transaction(format_.plan) for format_ in formats]
     return Steps(
         [in_transaction(results.reap)],
@@ -258,7 +257,7 @@ def folder_locked(settings: HubSettings) -> Iterator[None]:
 def new_worker(resources: Resources, slots: int, *, runs_programs: bool = True) -> Worker:
     """Return a worker for this process."""
     name = worker_name(os.getpid(), resources.clock())
-    return Worker(name, slots, KINDS, runs_programs=runs_programs, clock=ClockCheck())
+    return Worker(name, slots, MATCH_TYPES, runs_programs=runs_programs, clock=ClockCheck())
 
 
 def begin_heartbeat(
@@ -286,11 +285,11 @@ def everything(resources: Resources, slots: int) -> Iterator[Worker]:
     begin_site(resources)
     taker = JobTaker(resources, jobs_of(worker))
     resources.threads.last_words = lambda: give_back(resources, worker)
-    taker.work_in_thread(f"matches@{worker.name}", queues_of(KINDS.names(), worker), slots)
+    taker.work_in_thread(f"matches@{worker.name}", queues_of(MATCH_TYPES.names(), worker), slots)
     do_jobs(taker, worker.name)
     repeat(resources, "signs of life", lambda: see(resources, worker), heartbeats.EVERY)
     can_run = programs.can_run(settings)
-    runs = of_programs(slots, KINDS.names()) if can_run else NO_PROGRAMS
+    runs = of_programs(slots, MATCH_TYPES.names()) if can_run else NO_PROGRAMS
     begin_heartbeat(resources, *heartbeats.ROLES, name=worker.name, runs=runs)
     look_after(resources, taker)
     try:

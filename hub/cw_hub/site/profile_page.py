@@ -23,7 +23,6 @@ from cw_hub.accounts import avatars
 from cw_hub.accounts import service as accounts_service
 from cw_hub.accounts.actor import actor, player, players_only
 from cw_hub.accounts.pages import go
-from cw_hub.competitions.format import ProfileCard
 from cw_hub.pages.request import one_reading, resources
 from cw_hub.site import own_data
 from cw_hub.site.formats import site_formats
@@ -38,8 +37,10 @@ def page(username: str) -> ResponseReturnValue:
     if profile.username != username:
         return redirect(url_for("profile.page", username=profile.username))
     with one_reading() as reading:
-        parts = [card.part(reading, profile.user_id, profile.username) for card in cards()]
-    heads = [card.head() for card in cards()]
+        parts = [
+            each.profile_part(reading, profile.user_id, profile.username) for each in site_formats()
+        ]
+    heads = [each.profile_head() for each in site_formats()]
     return render_template(
         "hub/site/profile.html", profile=profile, heads=heads, parts=parts, lines=lines(profile)
     )
@@ -52,22 +53,17 @@ def card(username: str) -> ResponseReturnValue:
     return render_template("hub/site/card.html", profile=profile, lines=lines(profile))
 
 
-def cards() -> list[ProfileCard]:
-    """Return the sections that the formats contribute to a profile."""
-    return [format_.profile for format_ in site_formats() if format_.profile is not None]
-
-
 def lines(profile: accounts_service.Profile) -> list[tuple[str, str]]:
     """Return the statistics of a profile, with their names."""
     with one_reading() as reading:
-        return [card.line(reading, profile.user_id) for card in cards() if card.line is not None]
+        found = [each.profile_line(reading, profile.user_id) for each in site_formats()]
+    return [line for line in found if line is not None]
 
 
 def settings_cards(user_id: int) -> Markup:
     """Return the sections that the formats contribute to a player's Settings page."""
     with one_reading() as reading:
-        parts = [card.settings(reading, user_id) for card in cards() if card.settings is not None]
-    return Markup().join(parts)
+        return Markup().join(each.settings_part(reading, user_id) for each in site_formats())
 
 
 @routes.get("/settings/data.zip")

@@ -106,9 +106,8 @@ def copy_back(source: Stored, settings: HubSettings) -> int:
 
 def differences(database: Database) -> list[str]:
     """Return the first differences between stored ratings and those computed from matches."""
-    proofs = [format_.verify for format_ in FORMATS if format_.verify is not None]
     with database.reading() as session:
-        wrong = chain.from_iterable(verify(session, TOLERANCE) for verify in proofs)
+        wrong = chain.from_iterable(each.verify(session, TOLERANCE) for each in FORMATS)
         return list(islice(wrong, MOST_DIFFERENCES))
 
 

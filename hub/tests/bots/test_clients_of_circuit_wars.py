@@ -12,7 +12,7 @@ from cw.arena.sandbox import bubblewrap
 from cw_hub.competitions.rated import pairing
 from cw_hub.matches.jobs import Worker
 from cw_hub.matches.planning import PLAY, send_due
-from cw_hub.site.formats import KINDS
+from cw_hub.site.formats import MATCH_TYPES
 from cw_hub.site.processes import jobs_of
 from cw_hub.store.models import Bot, Match, MatchParticipant
 from hub.tests.conftest import ON_SQLITE
@@ -24,7 +24,7 @@ pytestmark = [
     ON_SQLITE,
 ]
 
-JOBS = jobs_of(Worker("me", 1, KINDS))
+JOBS = jobs_of(Worker("me", 1, MATCH_TYPES))
 SOURCE = seed_clients.QUICK_PYTHON.encode()
 
 
@@ -69,7 +69,7 @@ def test_a_client_of_the_assignment_is_active_with_warnings_and_plays(site: Site
     site.clock.advance(3600)
     with site.resources.database.writing() as session:
         pairing.plan(session)
-    send_due(site.resources, KINDS.sendings)
+    send_due(site.resources, MATCH_TYPES.sendings)
     assert do_jobs(site) >= 1
     with site.resources.database.reading() as session:
         rows = select(Match.match_id, MatchParticipant.name, MatchParticipant.faults).join(Match)

@@ -18,7 +18,7 @@ from cw_hub.matches import planning
 from cw_hub.matches.jobs import Worker
 from cw_hub.matches.planning import Plan, Seat
 from cw_hub.operation.resources import Resources
-from cw_hub.site.formats import KINDS
+from cw_hub.site.formats import MATCH_TYPES
 from cw_hub.store.models import Bot, MatchParticipant
 from hub.tests.bots.test_player_bots import NOBODY, Owner
 from hub.tests.conftest import ON_SQLITE
@@ -57,7 +57,7 @@ def test_it_passes_the_check_and_plays_without_a_fault(resources: Resources) -> 
         seats = (Seat("Foreign", bot_id=own_bot.id), Seat("other", spec="builtin:gatherer"))
         plan = Plan("practice", "k", "code-battle", seats, {"max_turns": 30})
         match = ann.do(lambda s: planning.plan(s, plan))
-        Worker("me", 1, KINDS).play(resources, match)
+        Worker("me", 1, MATCH_TYPES).play(resources, match)
     with resources.database.reading() as session:
         seat = session.scalars(select(MatchParticipant).where(MatchParticipant.slot == 0)).one()
     assert seat.faults == []
@@ -123,7 +123,7 @@ def test_a_bot_of_hexagon_that_drops_what_no_server_asks_is_active_and_reads_a_n
         with site.resources.database.writing() as session:
             plan = Plan("practice", "k", "hexagon", seats, {"size": 3})
             match = planning.plan(session, plan)
-        Worker("me", 1, KINDS).play(site.resources, match)
+        Worker("me", 1, MATCH_TYPES).play(site.resources, match)
     with site.resources.database.reading() as session:
         seat = session.scalars(select(MatchParticipant).where(MatchParticipant.slot == 0)).one()
     assert seat.faults == []

@@ -27,7 +27,7 @@ from cw_hub.matches.jobs import spec_of
 from cw_hub.matches.planning import LOST_AFTER, Plan, Seat, plan
 from cw_hub.operation.resources import Resources
 from cw_hub.operation.settings import HubSettings
-from cw_hub.site.formats import KINDS
+from cw_hub.site.formats import MATCH_TYPES
 from cw_hub.site.processes import begin_site
 from cw_hub.store.models import Bot, User
 from hub.tests.broken_bots import SECRET, Broken, serving
@@ -127,7 +127,7 @@ def test_in_one_match_each_bot_is_asked_where_it_may_be(public: Resources, servi
         seats = (Seat("Ada-1", theirs.id), Seat("Rusher-2", ours.id))
         match = plan(session, Plan("practice", "one", GAME, seats, {"max_turns": 3}, seed=1))
     with public.database.writing() as session:
-        claim = KINDS.claim(session, match, "me", LOST_AFTER)
+        claim = MATCH_TYPES.claim(session, match, "me", LOST_AFTER)
     assert claim is not None
     spec = spec_of(claim, public.settings)
     assert spec.isolation.house == ("Rusher-2",)

@@ -31,7 +31,7 @@ from cw_hub.matches.challenges import practise
 from cw_hub.matches.jobs import Worker
 from cw_hub.operation.resources import Resources
 from cw_hub.pages.polls import Tags
-from cw_hub.site.formats import KINDS
+from cw_hub.site.formats import MATCH_TYPES
 from cw_hub.site.processes import jobs_of
 from cw_hub.store.database import Session
 from cw_hub.store.models import Bot, Match, User
@@ -44,7 +44,7 @@ pytestmark = ON_SQLITE
 T = TypeVar("T")
 NOBODY = "http://127.0.0.1:9"
 WORKSHOP = "/workshop/hexagon/"
-ME = Worker("me", 1, KINDS)
+ME = Worker("me", 1, MATCH_TYPES)
 
 
 @contextmanager
@@ -196,7 +196,7 @@ def test_a_bot_plays_one_practice_match_at_a_time(ann: Owner) -> None:
     with pytest.raises(bots_service.Busy, match="Try again when its match is over"):
         ann.practise(bot)
     ME.play(ann.resources, match)
-    view = ann.do(lambda session: lookup.find(session, KINDS, match_id))
+    view = ann.do(lambda session: lookup.find(session, MATCH_TYPES, match_id))
     assert view is not None
     assert (view.state, view.title) == ("done", "Swarm - random")
     assert ann.id in {seat.user_id for seat in view.seats}
@@ -208,7 +208,7 @@ def test_a_bot_plays_one_practice_match_at_a_time(ann: Owner) -> None:
 def test_a_bot_may_have_the_name_of_its_opponent(ann: Owner) -> None:
     match, match_id = ann.practise(ann.register("random"), "random")
     ME.play(ann.resources, match)
-    view = ann.do(lambda session: lookup.find(session, KINDS, match_id))
+    view = ann.do(lambda session: lookup.find(session, MATCH_TYPES, match_id))
     assert view is not None
     assert [seat.name for seat in view.seats] == ["random", "random-builtin"]
     assert view.state == "done"

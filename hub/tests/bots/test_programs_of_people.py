@@ -29,7 +29,7 @@ from cw_hub.matches.planning import PLAY, of_programs, send_due
 from cw_hub.operation.heartbeats import Figures, Process
 from cw_hub.operation.resources import Resources
 from cw_hub.players import packages
-from cw_hub.site.formats import KINDS
+from cw_hub.site.formats import MATCH_TYPES
 from cw_hub.site.processes import jobs_of, keep_in_order
 from cw_hub.store.database import Session
 from cw_hub.store.models import Bot, BotActivation, BotVersion, Match, MatchParticipant
@@ -44,7 +44,7 @@ pytestmark = [
 ]
 
 T = TypeVar("T")
-JOBS = jobs_of(Worker("me", 1, KINDS))
+JOBS = jobs_of(Worker("me", 1, MATCH_TYPES))
 KIT = {name: file.read_bytes() for name, file in kits.files("paint", "python").items()}
 PAINTER = packages.pack(KIT)
 BETTER = packages.pack({**KIT, "bot.py": KIT["bot.py"] + b"\n# <b>better</b>\n"})
@@ -120,7 +120,7 @@ class Owner:
         self.site.clock.advance(3600)
         with self.site.resources.database.writing() as session:
             pairing.plan(session)
-        send_due(self.site.resources, KINDS.sendings)
+        send_due(self.site.resources, MATCH_TYPES.sendings)
         assert self.do_jobs() >= 1
         newest = select(Match.match_id).where(Match.kind == "rated").order_by(Match.id.desc())
         return self.read(lambda session: session.scalars(newest.limit(1)).one())
@@ -198,7 +198,7 @@ def test_a_match_goes_on_with_the_version_that_it_began_with(owner: Owner) -> No
     (job, (match, *_), _), owner.site.queue.jobs[:] = owner.site.queue.jobs[0], []
     assert job == PLAY
     with owner.site.resources.database.writing() as session:
-        worker = Worker("me", 1, KINDS)
+        worker = Worker("me", 1, MATCH_TYPES)
         claim = worker.claim_in(session, owner.site.resources, int(match))
     assert claim is not None
     upload(owner.browser, BETTER)
@@ -352,7 +352,7 @@ def test_a_daily_game_of_paint_is_played_by_programs_of_people(owner: Owner) -> 
         game = daily_service.begin(session, competition.id)
         row = session.scalars(select(Match.id).where(Match.match_id == game)).one()
         assert of_programs(session, [row]) == {row}
-    Worker("me", 1, KINDS).play(resources, row)
+    Worker("me", 1, MATCH_TYPES).play(resources, row)
     played = owner.played(game)
     assert {name: played[name] for name in ("Painter", "Roller")} == {
         "Painter": (1, []),
@@ -366,7 +366,7 @@ def test_a_worker_that_runs_no_programs_leaves_the_match_to_those_that_do(owner:
     owner.do_jobs()
     owner.browser.fill(f"{PAGE}/test-match", on=PAGE, opponent="walker", game="paint")
     ((_, (match, *_), _),) = owner.site.queue.jobs
-    Worker("other", 1, KINDS, runs_programs=False).play(owner.site.resources, int(match))
+    Worker("other", 1, MATCH_TYPES, runs_programs=False).play(owner.site.resources, int(match))
     state = select(Match.state).where(Match.id == int(match))
     assert owner.read(lambda session: session.scalars(state).one()) == "interrupted"
 

@@ -32,7 +32,7 @@ from cw_hub.matches.jobs import Worker
 from cw_hub.matches.replays import viewed_key
 from cw_hub.operation.resources import Resources
 from cw_hub.players import packages
-from cw_hub.site.formats import FORMATS, KINDS
+from cw_hub.site.formats import FORMATS, MATCH_TYPES
 from cw_hub.store.database import Session
 from cw_hub.store.models import Battle, Competition, Match, MatchParticipant
 from cw_hub.store.objects import file_at
@@ -49,7 +49,7 @@ pytestmark = [
 ]
 
 T = TypeVar("T")
-WORKER = Worker("me", 1, KINDS)
+WORKER = Worker("me", 1, MATCH_TYPES)
 CLIENT = (Path(__file__).parents[3] / "game_ai.py").read_bytes()
 PLAY = b"    has_moved = False\n    while True:\n"
 """How the client begins to play."""
@@ -259,10 +259,10 @@ def test_matches_of_programs_have_a_queue_of_their_own(paint: Duel) -> None:
     sender = Resources(**{name: getattr(paint.resources, name) for name in Resources.__slots__}
                      | {"queue": Noting()})  # fmt: skip
     paint.of.happens("start")
-    planning.send_due(sender, KINDS.sendings)
+    planning.send_due(sender, MATCH_TYPES.sendings)
     assert queues == ["programs"]
     (match,) = paint.of.matches(1)
-    Worker("other", 1, KINDS, runs_programs=False).play(paint.resources, match.id)
+    Worker("other", 1, MATCH_TYPES, runs_programs=False).play(paint.resources, match.id)
     (match,) = paint.of.matches(1)
     assert (match.state, match.troubles) == ("interrupted", 0)
 

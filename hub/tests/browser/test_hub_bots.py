@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from cw_hub.accounts import administration
 from cw_hub.matches.jobs import Worker
-from cw_hub.site.formats import KINDS
+from cw_hub.site.formats import MATCH_TYPES
 from cw_hub.site.processes import jobs_of
 from hub.tests.bots.test_player_bots import NOBODY, served
 from hub.tests.browser.test_hub_people import (
@@ -35,7 +35,7 @@ def do_jobs(site: Site) -> None:
     waiting, site.queue.jobs[:] = list(site.queue.jobs), []
     with ThreadPoolExecutor(1) as thread:
         for job, arguments, _ in waiting:
-            do = jobs_of(Worker("me", 1, KINDS))[job]
+            do = jobs_of(Worker("me", 1, MATCH_TYPES))[job]
             thread.submit(do, site.resources, *arguments).result()
 
 

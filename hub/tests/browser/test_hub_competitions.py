@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from cw_hub.accounts import administration
 from cw_hub.matches.jobs import Worker
-from cw_hub.site.formats import KINDS
+from cw_hub.site.formats import MATCH_TYPES
 from cw_hub.store.models import Match
 from hub.tests.browser.test_hub_people import (
     Walk,
@@ -34,7 +34,7 @@ def play_all(site: Site) -> list[str]:
     arena.play(7, Random(1))
     arena.clock.advance(600)
     arena.plan()
-    Worker("me", 1, KINDS).play(resources, rated := arena.queued()[0])
+    Worker("me", 1, MATCH_TYPES).play(resources, rated := arena.queued()[0])
     game = play_game(site, PLAYERS)
     with resources.database.reading() as session:
         name = session.query(Match.match_id).filter_by(id=rated).scalar()

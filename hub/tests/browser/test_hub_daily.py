@@ -24,7 +24,7 @@ from cw_hub.matches.jobs import Worker
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import open_resources
 from cw_hub.operation.settings import HubSettings
-from cw_hub.site.formats import KINDS
+from cw_hub.site.formats import MATCH_TYPES
 from cw_hub.store.models import Bot, Match, MatchParticipant, User
 from hub.bench import daily_history
 from hub.bench.hub_server import cookie_of
@@ -59,7 +59,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Played]:
     with ThreadPoolExecutor(1) as thread:
         resources = open_resources(settings, CeleryQueue(settings), clock)
         middle, ticket, game = thread.submit(write, resources, clock).result()
-        thread.submit(Worker("me", 1, KINDS).play, resources, game).result()
+        thread.submit(Worker("me", 1, MATCH_TYPES).play, resources, game).result()
     with resources.database.reading() as reading:
         last = reading.scalars(select(Match.match_id).where(Match.id == game)).one()
     with site_on(resources, clock) as site:

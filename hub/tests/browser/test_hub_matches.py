@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from cw_hub.matches import listings
 from cw_hub.matches.jobs import Worker
 from cw_hub.matches.listings import Choice
-from cw_hub.site.formats import KINDS
+from cw_hub.site.formats import MATCH_TYPES
 from hub.tests.browser.test_hub_bots import check_page
 from hub.tests.browser.test_hub_people import (
     Walk,
@@ -25,9 +25,9 @@ def play_rated(site: Site) -> str:
     """Let two house bots play a rated match; return its name."""
     arena = Arena(site.resources, site.clock, options={"max_turns": 40})
     arena.plan()
-    Worker("me", 1, KINDS).play(site.resources, arena.queued()[0])
+    Worker("me", 1, MATCH_TYPES).play(site.resources, arena.queued()[0])
     with site.resources.database.reading() as session:
-        return listings.listing(session, KINDS, Choice(state="done")).matches[0].match_id
+        return listings.listing(session, MATCH_TYPES, Choice(state="done")).matches[0].match_id
 
 
 @pytest.mark.thorough

@@ -10,7 +10,7 @@ from sqlalchemy import select
 
 from cw_hub.bots import service as bots_service
 from cw_hub.competitions import service as competitions_service
-from cw_hub.competitions.format import Format, format_named, kinds_of
+from cw_hub.competitions.format import Format, format_named, match_types
 from cw_hub.matches.jobs import Worker
 from cw_hub.operation.resources import Resources
 from cw_hub.site.formats import FORMATS
@@ -60,7 +60,7 @@ def matches_of(resources: Resources) -> list[Match]:
 def test_a_format_is_its_folder_and_its_line(
     resources: Resources, hub_clock: StillClock, formats: tuple[Format, ...]
 ) -> None:
-    worker = Worker("me", 1, kinds_of(formats))
+    worker = Worker("me", 1, match_types(formats))
     with resources.database.writing() as session:
         add_bots(session, resources)
         hill = competitions_service.new(session, NAME, "hexagon", slug="hill", title="The hill")
@@ -101,7 +101,7 @@ def test_a_format_is_its_folder_and_its_line(
 def test_the_home_page_shows_who_leads(
     resources: Resources, hub_clock: StillClock, formats: tuple[Format, ...]
 ) -> None:
-    worker = Worker("me", 1, kinds_of(formats))
+    worker = Worker("me", 1, match_types(formats))
     with resources.database.writing() as session:
         add_bots(session, resources)
         hill = competitions_service.new(session, NAME, "hexagon", slug="hill", title="The hill")

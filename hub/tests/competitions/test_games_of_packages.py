@@ -22,7 +22,7 @@ from cw_hub.matches.jobs import Worker
 from cw_hub.operation import maintenance
 from cw_hub.operation.resources import Resources
 from cw_hub.players.players import Players
-from cw_hub.site.formats import FORMATS, KINDS
+from cw_hub.site.formats import FORMATS, MATCH_TYPES
 from cw_hub.site.processes import tick
 from cw_hub.store.models import Match, User
 from hub.tests.competitions.cup.test_cups import SpringCup
@@ -32,7 +32,7 @@ from tests.documented import installed
 
 GAME = "tron"
 SMALL = {"size": 5}
-ME = Worker("me", 1, KINDS)
+ME = Worker("me", 1, MATCH_TYPES)
 
 pytestmark = ON_SQLITE
 

@@ -13,7 +13,7 @@ from cw_hub.matches import cards
 from cw_hub.matches.cards import Cards
 from cw_hub.matches.jobs import Worker
 from cw_hub.operation.resources import Resources
-from cw_hub.site.formats import KINDS
+from cw_hub.site.formats import MATCH_TYPES
 from cw_hub.store.models import Match, MatchParticipant
 from hub.tests.competitions.rated.test_rated import Arena
 from hub.tests.conftest import ON_SQLITE, StillClock
@@ -38,7 +38,7 @@ def test_a_match_that_is_over_is_shared_with_its_last_turn(
     assert (early.status_code, early.headers["Cache-Control"]) == (302, "no-store")
     assert early.headers["Location"].endswith("/games/code-battle.png")
     assert picture not in visitor.open(f"/match/{name}").text
-    Worker("me", 1, KINDS).play(resources, match)
+    Worker("me", 1, MATCH_TYPES).play(resources, match)
     for page in (f"/match/{name}", f"/replay/{name}"):
         assert f'content="{site.resources.settings.address}{picture}"' in visitor.open(page).text
     bot = arena.scalar(select(MatchParticipant.name).where(MatchParticipant.match_id == match))

@@ -17,7 +17,7 @@ from cw_hub.matches.challenges import ChallengeView, to_send
 from cw_hub.matches.results import BattleResult
 from cw_hub.operation.resources import Resources
 from cw_hub.players.messages import SlotResult
-from cw_hub.site.formats import KINDS
+from cw_hub.site.formats import MATCH_TYPES
 from cw_hub.site.processes import tick
 from cw_hub.store.models import Bot, Competition, Match, MatchParticipant, Rating
 from hub.tests.bots.test_player_bots import Owner, do_jobs, register, served
@@ -66,14 +66,14 @@ class Duel:
     def find(self, challenge: str) -> ChallengeView:
         """Return a challenge as it is."""
         with self.resources.database.reading() as session:
-            view = challenges.find(session, KINDS, challenge)
+            view = challenges.find(session, MATCH_TYPES, challenge)
         assert view is not None
         return view
 
     def play(self, match: int, winner: int | None, seconds: float = 5) -> None:
         """Let a match be played, which a slot wins or nobody."""
         with self.resources.database.writing() as session:
-            claim = KINDS.claim(session, match, "worker", LEASE)
+            claim = MATCH_TYPES.claim(session, match, "worker", LEASE)
         assert claim is not None
         began = self.clock()
         self.clock.advance(seconds)
@@ -81,7 +81,7 @@ class Duel:
         slots = tuple(SlotResult(rank, 2.0 - rank) for rank in ranks)
         battle = BattleResult("turn_limit", slots, 5, None, 0, began, self.clock())
         with self.resources.database.writing() as session:
-            assert KINDS.finish(session, claim, [battle]) == "done"
+            assert MATCH_TYPES.finish(session, claim, [battle]) == "done"
 
     def release(self) -> None:
         """Let the bots go whose match is over, as a tick does before it pairs."""
@@ -149,7 +149,7 @@ def test_rated_play_comes_first(duel: Duel) -> None:
         (rated,) = duel.arena.queued()
         assert duel.sent() == []
         duel.play(rated, 0)
-    assert "challenge" not in KINDS.sendings_at_ends, "the end of a match sends none"
+    assert "challenge" not in MATCH_TYPES.sendings_at_ends, "the end of a match sends none"
     with duel.resources.database.writing() as session:
         session.execute(update(Bot).where(Bot.id == duel.gopher).values(healthy_at=None))
     assert duel.arena.plan() == 0

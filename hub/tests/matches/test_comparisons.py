@@ -22,7 +22,7 @@ from cw_hub.operation.heartbeats import Figures, Process
 from cw_hub.operation.resources import Resources
 from cw_hub.players import packages
 from cw_hub.players.messages import SlotResult
-from cw_hub.site.formats import KINDS
+from cw_hub.site.formats import MATCH_TYPES
 from cw_hub.store.models import BotVersion, Comparison, Match, MatchParticipant
 from hub.tests.conftest import ON_SQLITE
 from hub.tests.program import make_admin
@@ -77,7 +77,7 @@ def waiting(resources: Resources) -> list[int]:
 def end_match(resources: Resources, match: int, *ranks: tuple[int, int]) -> None:
     """Let a match be over with the ranks of both slots in each of its games."""
     clock = resources.clock
-    worker = Worker("me", 1, KINDS)
+    worker = Worker("me", 1, MATCH_TYPES)
     with resources.database.writing() as session:
         claim = worker.claim_in(session, resources, match)
         assert claim is not None
@@ -93,7 +93,7 @@ def end_match(resources: Resources, match: int, *ranks: tuple[int, int]) -> None
             )
             for each in ranks
         ]
-        assert KINDS.finish(session, claim, battles) == "done"
+        assert MATCH_TYPES.finish(session, claim, battles) == "done"
 
 
 def view_of(resources: Resources, bot: BotView, number: int) -> ComparisonView:
@@ -159,7 +159,7 @@ def test_matches_of_comparisons_give_way_to_all_others(
     with resources.database.writing() as session:
         other = planning.plan(session, Plan("practice", "x", "paint", seats))
         session.execute(update(Match).values(sent_at=clock()))
-    worker = Worker("me", 1, KINDS)
+    worker = Worker("me", 1, MATCH_TYPES)
     programs = Figures(program_slots=2, program_kinds=("practice",))
     Process("me", "1", ("worker",), clock(), programs).beat(resources)
     with resources.database.writing() as session:
@@ -209,7 +209,7 @@ def test_versions_play_each_other_on_the_page_of_their_owner(site: Site) -> None
     assert bob.open(page).status_code == 404
     sweep(resources)
     match = waiting(resources)[0]
-    Worker("me", 1, KINDS).play(resources, match)
+    Worker("me", 1, MATCH_TYPES).play(resources, match)
     sweep(resources)
     after = view_of(resources, bot, 1)
     assert after.evidence.matches == 2

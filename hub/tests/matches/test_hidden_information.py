@@ -13,7 +13,7 @@ from cw_hub.competitions.rated import service as rated_service
 from cw_hub.matches import results
 from cw_hub.matches.jobs import Worker
 from cw_hub.operation.resources import Resources
-from cw_hub.site.formats import KINDS
+from cw_hub.site.formats import MATCH_TYPES
 from cw_hub.store.models import Bot, Match, MatchParticipant, MatchState, Rating
 from hub.tests.bots.test_player_bots import register
 from hub.tests.competitions.rated.test_rated import LEASE, Arena
@@ -21,7 +21,7 @@ from hub.tests.conftest import StillClock
 from hub.tests.program import make_admin, program_of
 from hub.tests.sites import Site, Visitor, words_of
 
-ME = Worker("me", 1, KINDS)
+ME = Worker("me", 1, MATCH_TYPES)
 STATES: tuple[MatchState, ...] = ("queued", "in_progress", "interrupted")
 NOTICE = "Players, map and seed are shown when the match is over."
 

@@ -7,7 +7,7 @@ from sqlalchemy import select, update
 from cw_hub.matches.jobs import Worker
 from cw_hub.matches.match_types import title_of
 from cw_hub.operation.resources import Resources
-from cw_hub.site.formats import KINDS
+from cw_hub.site.formats import MATCH_TYPES
 from cw_hub.store.models import Match, MatchParticipant
 from hub.tests.bots.test_player_bots import register
 from hub.tests.competitions.rated.test_rated import Arena
@@ -25,7 +25,7 @@ def test_faults_have_the_number_of_their_turn_as_the_viewer_has_it(
     with resources.database.reading() as session:
         match = session.scalars(select(Match.id).where(Match.kind == "practice")).one()
     # Nobody listens at the address of the bot.
-    Worker("me", 1, KINDS).play(resources, match)
+    Worker("me", 1, MATCH_TYPES).play(resources, match)
     fault = {"turn": 11, "player": 1, "kind": "timeout", "detail": "no answer within 5 s"}
     with resources.database.writing() as session:
         session.execute(

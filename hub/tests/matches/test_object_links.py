@@ -22,7 +22,7 @@ from cw_hub.matches.objects import link_to
 from cw_hub.matches.planning import Plan, Seat
 from cw_hub.matches.replays import objects_of
 from cw_hub.operation.resources import Resources
-from cw_hub.site.formats import KINDS
+from cw_hub.site.formats import MATCH_TYPES
 from cw_hub.store.models import Battle, Match
 from cw_hub.store.objects import ARCHIVE, OWN_FORMAT, PIECE, ObjectStore
 from hub.tests.conftest import StillClock
@@ -58,7 +58,7 @@ def play(resources: Resources, plan: Plan = BATTLE) -> str:
     """Play a match of a kind of its own, which everybody may see; return its path."""
     with resources.database.writing() as session:
         match = planning.plan(session, plan)
-    Worker("me", 1, KINDS).play(resources, match)
+    Worker("me", 1, MATCH_TYPES).play(resources, match)
     with resources.database.reading() as session:
         return f"/match/{session.scalars(select(Match.match_id)).one()}"
 
@@ -130,12 +130,12 @@ def test_replays_and_maps_alone_are_signed(site: Site) -> None:
 
 
 def test_a_link_of_one_kind_does_not_lead_to_another(site: Site) -> None:
-    for kind in objects.KINDS:
+    for kind in objects.MATCH_TYPES:
         site.resources.objects.put_new(f"{kind}/same.json", kind.encode())
     with site.app.test_request_context("/"):
-        replay, map_ = (link_to(f"{kind}/same.json") for kind in objects.KINDS)
+        replay, map_ = (link_to(f"{kind}/same.json") for kind in objects.MATCH_TYPES)
     visitor = site.visitor()
-    assert (visitor.open(replay).text, visitor.open(map_).text) == objects.KINDS
+    assert (visitor.open(replay).text, visitor.open(map_).text) == objects.MATCH_TYPES
     assert visitor.open(replay.replace("/replays/", "/maps/")).status_code == 403
     assert visitor.open(map_.replace("/maps/", "/replays/")).status_code == 403
 

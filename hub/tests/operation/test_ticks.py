@@ -21,7 +21,7 @@ from cw_hub.operation.maintenance import Steps, Ticker
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import Resources, opened
 from cw_hub.operation.settings import HubSettings
-from cw_hub.site.formats import FORMATS, KINDS
+from cw_hub.site.formats import FORMATS, MATCH_TYPES
 from cw_hub.site.processes import steps_of
 from cw_hub.store.models import MatchState
 from hub.tests.conftest import ON_SQLITE, StillClock
@@ -113,7 +113,7 @@ def test_nothing_is_claimed_or_ticks_by_a_wrong_clock(
         clock.advance(60)
 
     monkeypatch.setattr(time, "sleep", wait)
-    assert Worker("me", 1, KINDS, clock=ClockCheck(clock)).claimed(hub, match) is not None
+    assert Worker("me", 1, MATCH_TYPES, clock=ClockCheck(clock)).claimed(hub, match) is not None
 
 
 def test_leases_that_ended_in_an_outage_may_be_renewed_after_it(

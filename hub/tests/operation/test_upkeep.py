@@ -17,7 +17,7 @@ from cw_hub.matches.replays import STRONGEST, objects_of, replay_key
 from cw_hub.operation import heartbeats
 from cw_hub.operation.maintenance import Daily
 from cw_hub.operation.resources import Resources
-from cw_hub.site.formats import KINDS
+from cw_hub.site.formats import MATCH_TYPES
 from cw_hub.site.processes import keep_in_order
 from cw_hub.store.database import Session
 from cw_hub.store.models import Battle, Competition, Match, MatchParticipant, User
@@ -114,7 +114,7 @@ def test_of_a_year_the_last_days_and_the_strongest_of_each_month_are_left(
         gone = session.scalars(
             select(Match.match_id).join(Battle).where(Battle.pruned_at.is_not(None))
         )
-        view = lookup.find(session, KINDS, gone.first() or "")
+        view = lookup.find(session, MATCH_TYPES, gone.first() or "")
     assert view is not None
     assert view.replay_key is None
 

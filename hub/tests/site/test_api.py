@@ -18,7 +18,7 @@ from cw_hub.matches import planning
 from cw_hub.matches.jobs import Worker
 from cw_hub.operation.resources import Resources
 from cw_hub.site.api.description import describe, operations_of
-from cw_hub.site.formats import FORMATS, KINDS
+from cw_hub.site.formats import FORMATS, MATCH_TYPES
 from cw_hub.store.models import Match
 from hub.tests.bots.test_player_bots import NOBODY
 from hub.tests.competitions.daily.test_daily_pages import play_game
@@ -51,7 +51,7 @@ def really_played(arena: Arena) -> str:
     arena.clock.advance(600)
     arena.plan()
     match = arena.queued()[0]
-    Worker("me", 1, KINDS).play(arena.resources, match)
+    Worker("me", 1, MATCH_TYPES).play(arena.resources, match)
     with arena.resources.database.reading() as session:
         return session.scalars(select(Match.match_id).where(Match.id == match)).one()
 

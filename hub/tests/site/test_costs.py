@@ -6,7 +6,7 @@ from collections import Counter
 
 from cw_hub.cli import COMMANDS
 from cw_hub.matches.jobs import Worker
-from cw_hub.site.formats import FORMATS, KINDS
+from cw_hub.site.formats import FORMATS, MATCH_TYPES
 from cw_hub.site.processes import chores_of, jobs_of
 from hub.docs import make_costs
 from hub.tests.sites import Site
@@ -20,7 +20,7 @@ def listed() -> Counter[str]:
 
 def test_each_route_job_and_command_has_a_row_and_nothing_else(site: Site) -> None:
     there = {route for route, _, _ in make_costs.routes(site.app)}
-    there |= {f"job {name}" for name in jobs_of(Worker("me", 1, KINDS))}
+    there |= {f"job {name}" for name in jobs_of(Worker("me", 1, MATCH_TYPES))}
     there |= {f"chore {name}" for name in chores_of(FORMATS)}
     there |= {f"cw hub {name}" for name in COMMANDS}
     rows = listed()

@@ -17,7 +17,7 @@ from cw_hub.operation.resources import Resources
 from cw_hub.operation.settings import HubSettings
 from cw_hub.site import demo
 from cw_hub.site.demo import FINAL_AFTER, OVER_AFTER
-from cw_hub.site.formats import KINDS
+from cw_hub.site.formats import MATCH_TYPES
 from cw_hub.site.processes import folder_locked, jobs_of
 from cw_hub.store.models import Bot, Competition, Match
 from hub.tests.conftest import ON_SQLITE
@@ -70,16 +70,16 @@ def states_of(site: Site) -> dict[str, str]:
 
 def play_round(site: Site) -> None:
     """Plan what is due in tournaments, play it, and take in how it has ended."""
-    jobs = jobs_of(Worker("me", 1, KINDS))
+    jobs = jobs_of(Worker("me", 1, MATCH_TYPES))
     for _ in range(2):
         with site.resources.database.writing() as session:
             tournament_format.FORMAT.plan(session)
-        send_own(site.resources, KINDS.sendings)
+        send_own(site.resources, MATCH_TYPES.sendings)
         while site.queue.jobs:
             job, arguments, _ = site.queue.jobs.pop(0)
             if job == PLAY:
                 jobs[job](site.resources, *arguments)
-            send_own(site.resources, KINDS.sendings)
+            send_own(site.resources, MATCH_TYPES.sendings)
 
 
 def test_a_folder_has_one_process(tmp_path: Path) -> None:

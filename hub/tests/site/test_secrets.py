@@ -34,7 +34,7 @@ from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import Resources, opened
 from cw_hub.operation.settings import HubSettings
 from cw_hub.site.api.description import operations_of
-from cw_hub.site.formats import FORMATS, KINDS
+from cw_hub.site.formats import FORMATS, MATCH_TYPES
 from cw_hub.site.processes import begin_site, jobs_of, tick
 from cw_hub.store.models import Bot, Match, MatchParticipant
 from cw_hub.store.sealing import Sealed, Sealer
@@ -47,7 +47,7 @@ from hub.tests.sites import PASSWORD, Site, Visitor, site_on
 
 OPERATIONS = operations_of(FORMATS)
 
-ME = Worker("me", 1, KINDS)
+ME = Worker("me", 1, MATCH_TYPES)
 CLIENT = "urllib3.connectionpool"
 """Who logs what the visitors of the test ask for."""
 OLD_KEY = "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
@@ -218,7 +218,7 @@ def all_objects(resources: Resources) -> str:
 def back_up(resources: Resources) -> str:
     """Return what a back-up holds."""
     file = io.BytesIO()
-    backups.write(resources.database, resources.clock, file)
+    backups.write(resources.database, file)
     return unpacked(file.getvalue()).decode()
 
 

@@ -58,7 +58,7 @@ def write(resources: Resources) -> None:
         lines = "\n".join(connection.iterdump()).encode()
     (RELEASES / f"{head()}.sql.gz").write_bytes(gzip.compress(lines, mtime=0))
     with (RELEASES / f"{head()}.jsonl.gz").open("wb") as file:
-        backups.write(resources.database, resources.clock, file)
+        backups.write(resources.database, file)
 
 
 if __name__ == "__main__":

@@ -104,7 +104,7 @@ def test_a_hub_works_through_a_pooler(pooler: int, tmp_path: Path, hub_clock: St
                 assert maintenance.live_workers(session) == 40
             assert resources.database.now() is not None
             file = io.BytesIO()
-            backup = backups.write(resources.database, hub_clock, file)
+            backup = backups.write(resources.database, file)
             file.seek(0)
             with closing(Database(to)) as there:
                 assert backups.restore(there, file, queue_all).rows == backup.rows > 200

@@ -17,7 +17,7 @@ from cw_hub.matches.jobs import Worker
 from cw_hub.matches.planning import send_own
 from cw_hub.operation.resources import Resources
 from cw_hub.site import processes
-from cw_hub.site.formats import KINDS
+from cw_hub.site.formats import MATCH_TYPES
 from cw_hub.store.database import Database
 from cw_hub.store.models import Base, Match
 from cw_hub.store.worker_role import HIDDEN, RIGHTS, statements
@@ -27,7 +27,7 @@ from hub.tests.daily_hub import Hub
 from hub.tests.ladder_hub import Tournament
 from hub.tests.served_bots import serving_bots
 
-WORKER = Worker("me", 1, KINDS)
+WORKER = Worker("me", 1, MATCH_TYPES)
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ def test_rounds_of_a_tournament_are_played_and_closed(
     tournament.happens("start")
     working = replace(worker, queue=tournament.queue)
     for _ in range(3):
-        send_own(working, KINDS.sendings)
+        send_own(working, MATCH_TYPES.sendings)
         WORKER.play(working, tournament.queue.matches.pop(0))
     assert {match.state for match in tournament.matches(1)} == {"done"}
     assert [row.closed_at is not None for row in tournament.rounds("all")] == [True]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import Any, Final
 
 from msgspec import Struct
@@ -13,10 +14,9 @@ from cw_hub.competitions.cup import pages, queued
 from cw_hub.competitions.cup import service as cup_service
 from cw_hub.competitions.cup.pages import content, find
 from cw_hub.competitions.cup.service import NAME, USUAL
-from cw_hub.competitions.format import Format, HomeCard
+from cw_hub.competitions.format import Format
 from cw_hub.competitions.forms import OPTIONS_HINT, SettingField
 from cw_hub.competitions.service import CompetitionFacts
-from cw_hub.matches.match_types import Kind
 from cw_hub.pages.layout import address_of
 from cw_hub.pages.request import one_reading
 from cw_hub.store.models import CompetitionState
@@ -95,11 +95,6 @@ def table(standing: dict[str, Any], names: dict[str, str]) -> CupTable:
 OTHERS: Final = [name for name in FORMATS if name != USUAL]
 
 
-def address(cup: CompetitionFacts) -> str:
-    """Return the URL of a cup's page."""
-    return address_of("cups.page", slug=cup.slug)
-
-
 FIELDS: Final = (
     SettingField(name="contest", label="Contest", kind="choice", choices=(USUAL, *OTHERS)),
     SettingField(
@@ -113,27 +108,32 @@ FIELDS: Final = (
     SettingField(name="options", label="Options of the game", hint=OPTIONS_HINT, kind="json"),
 )
 
-KIND: Final = Kind(
-    name=NAME,
-    claim=cup_service.claim,
-    invite=queued.guests,
-    report=queued.report,
-    hold=cup_service.hold,
-    finish=cup_service.finish,
-    plans_next=True,
-)
 
-FORMAT: Final = Format(
-    kind=KIND,
-    plan=cup_service.plan,
-    takes_bots=True,
-    change=cup_service.change,
-    steer=cup_service.steer,
-    about="Bots of players play one contest: round-robin, knockout, Swiss and others.",
-    fields=FIELDS,
-    home=HomeCard(address=address),
-    pages=(pages.routes,),
-    api=routes.operations,
-    install=pages.install,
-    chores={"parcels": cup_service.forget},
-)
+class Cup(Format):
+    """Contests of bots: round-robin, knockout, Swiss and others."""
+
+    name = NAME
+    takes_bots = True
+    about = "Bots of players play one contest: round-robin, knockout, Swiss and others."
+    fields = FIELDS
+    plans_next = True
+
+    plan = staticmethod(cup_service.plan)
+    change = staticmethod(cup_service.change)
+    steer = staticmethod(cup_service.steer)
+    claim = staticmethod(cup_service.claim)
+    external_bots = staticmethod(queued.external_bots)
+    report_key = staticmethod(queued.report)
+    lock_rows = staticmethod(cup_service.hold)
+    finish = staticmethod(cup_service.finish)
+    install = staticmethod(pages.install)
+    pages = (pages.routes,)
+    api = routes.operations
+    chores = MappingProxyType({"parcels": cup_service.forget})
+
+    def address(self, facts: CompetitionFacts) -> str:
+        """Return the URL of a cup's page."""
+        return address_of("cups.page", slug=facts.slug)
+
+
+FORMAT: Final = Cup()

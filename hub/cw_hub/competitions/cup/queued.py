@@ -54,7 +54,7 @@ from cw_hub.competitions.cup.service import (
     plan_cup,
     program_key,
 )
-from cw_hub.matches.match_types import Guests
+from cw_hub.matches.match_types import ExternalBots
 from cw_hub.matches.planning import send_of
 from cw_hub.matches.results import ANEW, MOST_TROUBLES, OPEN, Claim
 from cw_hub.operation import logs, maintenance
@@ -202,14 +202,14 @@ def is_sent(claim: Claim) -> bool:
     return not all(seat.bot_id for seat in claim.seats)
 
 
-def guests(resources: Resources, claim: Claim) -> Guests:
+def external_bots(resources: Resources, claim: Claim) -> ExternalBots:
     """Return the bots that a championship has sent for a match.
 
     Raises StoreAway if the store is unavailable, and Failure if the bots are not in it or their
     programs cannot be run here.
     """
     if not is_sent(claim):
-        return Guests()
+        return ExternalBots()
     cup = cup_of(claim.key)
     data = resources.objects.get(parcel_key(cup))
     if data is None:
@@ -221,7 +221,7 @@ def guests(resources: Resources, claim: Claim) -> Guests:
         # Another host may be able to isolate and limit them.
         raise Failure(f"no programs are run here: {problem}")
     secrets = secrets_of(resources.sealer, cup, parcel)
-    return Guests(
+    return ExternalBots(
         {name: placeholder(parcel, name) for name in names},
         {name: secrets[name] for name in names if name in secrets},
         lambda: programs_of(resources.objects, cup, parcel, names),

@@ -15,7 +15,7 @@ from cw_hub.competitions.rated.standings import LISTED, RATING, TOTAL, WINNERS, 
 from cw_hub.competitions.rated.standings import PER_PAGE as STANDINGS_PER_PAGE
 from cw_hub.matches.listings import PER_PAGE, Cut, Part, cut_by_name, is_lost_since, of_bot
 from cw_hub.matches.lookup import views_of, with_ratings
-from cw_hub.matches.match_types import Kinds, MatchView
+from cw_hub.matches.match_types import MatchTypes, MatchView
 from cw_hub.pages.forms import natural_order
 from cw_hub.store.database import Session
 from cw_hub.store.models import (
@@ -58,7 +58,7 @@ def ratings_of_bot(session: Session, competition: int, bot: int, cut: Cut) -> Pa
 
 def rated_matches_of(  # noqa: PLR0913, PLR0917 - of which bot where, and which of them
     session: Session,
-    kinds: Kinds,
+    kinds: MatchTypes,
     competition: int,
     bot: int,
     version: int = 0,

@@ -12,7 +12,7 @@ from cw.errors import ProtocolError, UsageError
 from cw.games.wire import read_json
 from cw_hub.accounts import registration_limits
 from cw_hub.competitions import service as competitions_service
-from cw_hub.competitions.format import MOST_NEWS, Format, HomeCard, NewCompetition, NewsItem, Place
+from cw_hub.competitions.format import MOST_NEWS, Format, NewCompetition, NewsItem, Place, Settings
 from cw_hub.competitions.forms import SettingField, show_all
 from cw_hub.competitions.service import CompetitionFacts
 from cw_hub.competitions.tournament import api as tournament_api
@@ -40,111 +40,11 @@ from cw_hub.competitions.tournament.standings import TableRow
 from cw_hub.competitions.tournament.team_bots import hosting_of
 from cw_hub.competitions.tournament.views import GroupView, TournamentView
 from cw_hub.competitions.tournament.words import plain
-from cw_hub.matches.match_types import NO_PART, Kind, MatchPart, MatchView
+from cw_hub.matches.match_types import NO_PART, MatchPart, MatchView
 from cw_hub.pages.layout import Application, address_of, part_of_page
 from cw_hub.pages.request import resources
 from cw_hub.store.database import Session
 from cw_hub.store.models import Competition, CompetitionState, Event, Group, Round
-
-
-def news(session: Session) -> Iterator[NewsItem]:
-    """Yield the latest events: starts, ends, finals, and hosts' announcements."""
-    events = (
-        select(Event.id, Event.applied_at, Event.title, Event.text)
-        .add_columns(Competition.title.label("tournament"), Competition.slug)
-        .join(Competition, Competition.id == Event.competition_id)
-        .where(Competition.format == SETTINGS_FORMAT, Event.applied_at.is_not(None))
-        .order_by(Event.applied_at.desc(), Event.id.desc())
-        .limit(MOST_NEWS)
-    )
-    for event in session.execute(events):
-        yield NewsItem(
-            id=f"event/{event.id}",
-            at=event.applied_at,
-            title=f"{event.tournament}: {event.title}",
-            text=event.text,
-            address=address_of("tournaments.events", slug=event.slug),
-        )
-
-
-def address(competition: CompetitionFacts) -> str:
-    """Return a tournament's URL."""
-    return address_of("tournaments.choose", slug=competition.slug)
-
-
-def leaders(session: Session, competition: int) -> Sequence[Place]:
-    """Return the deciding group's top teams; none before a round, or without such a group."""
-    slug = session.scalar(
-        select(Competition.slug)
-        .join(Group, Group.competition_id == Competition.id)
-        .join(Round, Round.group_id == Group.id)
-        .where(Competition.id == competition)
-        .limit(1)
-    )
-    tournament = slug and views.find(session, slug)
-    group = tournament and deciding_group(tournament)
-    if not tournament or not group:
-        return ()
-    events = views.events_of(session, competition)
-    phase = views.phase_of(group, events, resources().clock())
-    rows = cached(session, tournament, group, phase).rows[:ON_PODIUM]
-    return [place_of(row) for row in rows if row.place and row.history]
-
-
-def deciding_group(tournament: TournamentView) -> GroupView | None:
-    """Return the final if it has started, otherwise the only group, or None."""
-    finals = (group for group in tournament.groups if group.kind == "final" and group.rounds)
-    return next(finals, tournament.only_group)
-
-
-def place_of(row: TableRow) -> Place:
-    """Return a team's rank, name and prize or points."""
-    return Place(row.place or 0, row.name, None, None, row.prize or f"{plain(row.points)} points")
-
-
-def ended_at(session: Session, competition: int) -> datetime | None:
-    """Return when a tournament ended, or None."""
-    its = (Event.competition_id == competition, Event.kind == "end", Event.group_id.is_(None))
-    return session.scalar(select(func.max(Event.applied_at)).where(*its))
-
-
-CARD: Final = HomeCard(
-    address=address, leaders=leaders, ended_at=ended_at, idle="teams on a ladder"
-)
-
-
-def match_part(session: Session, match: MatchView, battle: int) -> MatchPart:
-    """Return the section above a match's replay: the winner, the reason, and the battles."""
-    met = standings.of_match(session, match.match_id)
-    if met is None:
-        return NO_PART
-    above = {"match": match, "met": met, "words": words, "battle": battle}
-    return MatchPart(
-        part_of_page("hub/competitions/tournament/match_head.html"),
-        part_of_page("hub/competitions/tournament/match.html", **above),
-    )
-
-
-def typed(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Parse the typed settings of a tournament; values that are valid JSON are parsed as JSON."""
-    read: dict[str, Any] = {}
-    for name, value in values.items():
-        try:
-            read[name] = read_json(value) if isinstance(value, str) else value
-        except ProtocolError:
-            read[name] = value
-    return read
-
-
-def change(
-    session: Session,
-    facts: CompetitionFacts,
-    values: Mapping[str, Any],
-    actor: str,
-) -> None:
-    """Change settings of a tournament; raise UsageError if they may not be changed."""
-    change_settings(session, facts.id, typed(values), actor=actor)
-
 
 FIELDS: Final = (
     SettingField(
@@ -166,100 +66,166 @@ FIELDS: Final = (
     ),
 )
 
-
-def create(
-    session: Session, _format: Format, wanted: NewCompetition, actor: str
-) -> CompetitionFacts:
-    """Create a tournament with its groups; raise UsageError if it is invalid.
-
-    Teams, events and invitations are added later, on the host's pages.
-    """
-    settings = dict(wanted.settings)
-    names = [name.strip() for name in settings.pop("groups", "").split(",") if name.strip()]
-    config = TournamentConfig(
-        wanted.slug,
-        wanted.game,
-        wanted.title,
-        settings=typed(settings),
-        groups=[NewGroup(name) for name in names],
-        description=wanted.description,
-    )
-    creation.create(session, config, actor)
-    return competitions_service.named(session, f"{tournament_settings.FORMAT}/{wanted.slug}")
-
-
-def texts(session: Session, format_: Format, facts: CompetitionFacts) -> dict[str, str]:
-    """Return a tournament's settings and groups as form field values."""
-    names = ",".join(group.name for group in groups_of(session, facts.id))
-    return show_all(format_.fields, facts.settings) | {"groups": names}
-
-
-def led_at(facts: CompetitionFacts) -> str:
-    """Return the URL of the tournament's host pages."""
-    return address_of("host.page", slug=facts.slug)
-
-
-def hosts_at(slug: str) -> str:
-    """Return the URL of the page where hosts are added and removed."""
-    return address_of("host.people", slug=slug, _anchor="hosts-title")
-
-
 EVENTS: Final = {"planned": "start", "running": "resume", "paused": "pause"}
 """The event that puts a tournament into each state."""
 
 
-def steer(
-    _session: Session,
-    facts: CompetitionFacts,
-    state: CompetitionState,
-    _actor: str,
-) -> None:
-    """Raise UsageError: only events can start, pause and end a tournament."""
-    verb = EVENTS.get(state, "end")
-    raise UsageError(f"a tournament has events: cw hub competition event {facts.slug} {verb}")
+def deciding_group(tournament: TournamentView) -> GroupView | None:
+    """Return the final if it has started, otherwise the only group, or None."""
+    finals = (group for group in tournament.groups if group.kind == "final" and group.rounds)
+    return next(finals, tournament.only_group)
 
 
-def install(app: Application) -> None:
-    """Set up the tournament pages of an application."""
-    ladder.install(app)
-    team_pages.install(app)
-    registration_limits.install(app, people.invited_to)
+def place_of(row: TableRow) -> Place:
+    """Return a team's rank, name and prize or points."""
+    return Place(row.place or 0, row.name, None, None, row.prize or f"{plain(row.points)} points")
 
 
-KIND: Final = Kind(
-    name=tournament_settings.FORMAT,
-    claim=progress.claimed,
-    hold=progress.hold,
-    finish=progress.finished,
-    send=progress.to_send,
-    part=match_part,
-    battles=2,
-    plays_at_once=True,
-)
+def typed(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Parse the typed settings of a tournament; values that are valid JSON are parsed as JSON."""
+    read: dict[str, Any] = {}
+    for name, value in values.items():
+        try:
+            read[name] = read_json(value) if isinstance(value, str) else value
+        except ProtocolError:
+            read[name] = value
+    return read
 
-FORMAT: Final = Format(
-    kind=KIND,
-    plan=progress.plan,
-    change=change,
-    about="Teams climb a ladder round after round; the best of each group play a final.",
-    fields=FIELDS,
-    create=create,
-    texts=texts,
-    schedule=events.schedule,
-    has_events=True,
-    led_at=led_at,
-    hosts_at=hosts_at,
-    steer=steer,
-    home=CARD,
-    news=news,
-    pages=(
+
+class Tournament(Format):
+    """Teams climb a ladder, round after round; the best of each group play a final."""
+
+    name = tournament_settings.FORMAT
+    about = "Teams climb a ladder round after round; the best of each group play a final."
+    fields = FIELDS
+    has_events = True
+    battles = 2
+    plays_at_once = True
+    sends_itself = True
+    idle = "teams on a ladder"
+    pages = (
         tournament_pages.routes,
         tournament_pages.join_routes,
         people_pages.routes,
         team_pages.routes,
         host_pages.routes,
-    ),
-    install=install,
-    api=tournament_api.routes.operations,
-    hosting_of=hosting_of,
-)
+    )
+    api = tournament_api.routes.operations
+
+    plan = staticmethod(progress.plan)
+    claim = staticmethod(progress.claimed)
+    lock_rows = staticmethod(progress.hold)
+    finish = staticmethod(progress.finished)
+    send = staticmethod(progress.to_send)
+    schedule = staticmethod(events.schedule)
+    hosting_of = staticmethod(hosting_of)
+
+    def create(self, session: Session, wanted: NewCompetition, actor: str) -> CompetitionFacts:
+        """Create a tournament with its groups; raise UsageError if it is invalid.
+
+        Teams, events and invitations are added later, on the host's pages.
+        """
+        settings = dict(wanted.settings)
+        names = [name.strip() for name in settings.pop("groups", "").split(",") if name.strip()]
+        config = TournamentConfig(
+            wanted.slug,
+            wanted.game,
+            wanted.title,
+            settings=typed(settings),
+            groups=[NewGroup(name) for name in names],
+            description=wanted.description,
+        )
+        creation.create(session, config, actor)
+        return competitions_service.named(session, f"{tournament_settings.FORMAT}/{wanted.slug}")
+
+    def change(
+        self, session: Session, facts: CompetitionFacts, values: Settings, actor: str
+    ) -> None:
+        """Change settings of a tournament; raise UsageError if they may not be changed."""
+        change_settings(session, facts.id, typed(values), actor=actor)
+
+    def steer(
+        self, session: Session, facts: CompetitionFacts, state: CompetitionState, actor: str
+    ) -> None:
+        """Raise UsageError: only events can start, pause and end a tournament."""
+        verb = EVENTS.get(state, "end")
+        raise UsageError(f"a tournament has events: cw hub competition event {facts.slug} {verb}")
+
+    def texts(self, session: Session, facts: CompetitionFacts) -> dict[str, str]:
+        """Return a tournament's settings and groups as form field values."""
+        names = ",".join(group.name for group in groups_of(session, facts.id))
+        return show_all(self.fields, facts.settings) | {"groups": names}
+
+    def host_page(self, facts: CompetitionFacts) -> str:
+        """Return the URL of the tournament's host pages."""
+        return address_of("host.page", slug=facts.slug)
+
+    def hosts_page(self, slug: str) -> str:
+        """Return the URL of the page where hosts are added and removed."""
+        return address_of("host.people", slug=slug, _anchor="hosts-title")
+
+    def address(self, facts: CompetitionFacts) -> str:
+        """Return a tournament's URL."""
+        return address_of("tournaments.choose", slug=facts.slug)
+
+    def leaders(self, session: Session, competition: int) -> Sequence[Place]:
+        """Return the deciding group's top teams; none before a round, or without such a group."""
+        slug = session.scalar(
+            select(Competition.slug)
+            .join(Group, Group.competition_id == Competition.id)
+            .join(Round, Round.group_id == Group.id)
+            .where(Competition.id == competition)
+            .limit(1)
+        )
+        tournament = slug and views.find(session, slug)
+        group = tournament and deciding_group(tournament)
+        if not tournament or not group:
+            return ()
+        events = views.events_of(session, competition)
+        phase = views.phase_of(group, events, resources().clock())
+        rows = cached(session, tournament, group, phase).rows[:ON_PODIUM]
+        return [place_of(row) for row in rows if row.place and row.history]
+
+    def ended_at(self, session: Session, competition: int) -> datetime | None:
+        """Return when a tournament ended, or None."""
+        its = (Event.competition_id == competition, Event.kind == "end", Event.group_id.is_(None))
+        return session.scalar(select(func.max(Event.applied_at)).where(*its))
+
+    def news(self, session: Session) -> Iterator[NewsItem]:
+        """Yield the latest events: starts, ends, finals, and hosts' announcements."""
+        latest = (
+            select(Event.id, Event.applied_at, Event.title, Event.text)
+            .add_columns(Competition.title.label("tournament"), Competition.slug)
+            .join(Competition, Competition.id == Event.competition_id)
+            .where(Competition.format == SETTINGS_FORMAT, Event.applied_at.is_not(None))
+            .order_by(Event.applied_at.desc(), Event.id.desc())
+            .limit(MOST_NEWS)
+        )
+        for event in session.execute(latest):
+            yield NewsItem(
+                id=f"event/{event.id}",
+                at=event.applied_at,
+                title=f"{event.tournament}: {event.title}",
+                text=event.text,
+                address=address_of("tournaments.events", slug=event.slug),
+            )
+
+    def part(self, reading: Session, match: MatchView, battle: int) -> MatchPart:
+        """Return the section above a match's replay: the winner, the reason, and the battles."""
+        met = standings.of_match(reading, match.match_id)
+        if met is None:
+            return NO_PART
+        above = {"match": match, "met": met, "words": words, "battle": battle}
+        return MatchPart(
+            part_of_page("hub/competitions/tournament/match_head.html"),
+            part_of_page("hub/competitions/tournament/match.html", **above),
+        )
+
+    def install(self, app: Application) -> None:
+        """Set up the tournament pages of an application."""
+        ladder.install(app)
+        team_pages.install(app)
+        registration_limits.install(app, people.invited_to)
+
+
+FORMAT: Final = Tournament()

@@ -70,9 +70,10 @@ def set_paused(format_name: str, slug: str, *, paused: bool) -> ResponseReturnVa
     with one_reading() as reading:
         facts = competitions_service.find(reading, format_name, slug) or abort(404, NO_COMPETITION)
     format_ = format_named(site_formats(), format_name) or abort(404, NO_COMPETITION)
-    if format_.led_at is not None:
+    own_page = format_.host_page(facts)
+    if own_page is not None:
         notice(LED_ELSEWHERE.format(title=facts.title), "bad")
-        return go(format_.led_at(facts))
+        return go(own_page)
     here = go(url_for("admin_competitions.page", q=slug))
     if not is_sure():
         return here
@@ -136,7 +137,7 @@ def model(like: str) -> tuple[Format, str, dict[str, str]]:
     facts = competition_or_404(*like.partition("/")[::2])
     format_ = offered().get(facts.format) or abort(404, NO_COMPETITION)
     with one_reading() as reading:
-        texts = format_.texts(reading, format_, facts)
+        texts = format_.texts(reading, facts)
     texts |= {"description": facts.description, "dates_zone": facts.zone}
     return format_, facts.game, texts
 
@@ -186,7 +187,7 @@ def created(format_: Format, game: str) -> CompetitionFacts:
     hub, actor = resources(), player().username
     picture = uploads.keep_upload(str(player().user_id), "wide") if uploads.has_upload() else None
     with hub.database.writing() as session:
-        facts = format_.create(session, format_, wanted, actor)
+        facts = format_.create(session, wanted, actor)
         format_.schedule(session, facts, dates, actor)
         if picture is not None:
             competitions_service.set_picture(session, facts.id, picture, actor=actor)
@@ -201,9 +202,8 @@ def typed_dates() -> Dates:
 
 def address_of(format_: Format, facts: CompetitionFacts) -> str:
     """Return the URL of a competition's management page."""
-    if format_.led_at is not None:
-        return format_.led_at(facts)
-    return url_for("organising.page", format_name=facts.format, slug=facts.slug)
+    own_page = format_.host_page(facts)
+    return own_page or url_for("organising.page", format_name=facts.format, slug=facts.slug)
 
 
 def competition_or_404(format_name: str, slug: str) -> CompetitionFacts:
@@ -222,10 +222,8 @@ def format_of(facts: CompetitionFacts) -> Format:
 def show_competition(format_name: str, slug: str) -> ResponseReturnValue:
     """Show the settings and status of a competition, and the actions available."""
     facts = competition_or_404(format_name, slug)
-    format_ = format_of(facts)
-    if format_.led_at is not None:
-        return go(format_.led_at(facts))
-    return lead_page(facts)
+    own_page = format_of(facts).host_page(facts)
+    return lead_page(facts) if own_page is None else go(own_page)
 
 
 def lead_page(
@@ -235,7 +233,6 @@ def lead_page(
 ) -> str:
     """Return a competition's page with the form's input, and the errors of each form."""
     format_ = format_of(facts)
-    home = format_.home.address
     with one_reading() as reading:
         dates, problem = dates_of(reading, facts.id), problem_of(reading, facts.id)
     texts = show_all(format_.fields, facts.settings)
@@ -254,7 +251,7 @@ def lead_page(
         zones=zone_names(),
         dates=dates,
         problem=problem if facts.state == "draft" else "",
-        address=home(facts) if home else None,
+        address=format_.address(facts),
         errors=errors or {},
     )
 

@@ -13,7 +13,7 @@ from cw_hub.site.admin.overview import Page, page_of
 from cw_hub.store.database import Session
 from cw_hub.store.models import Mail, MailState, User
 
-KINDS: Final = {
+MATCH_TYPES: Final = {
     "reset": "new password",
     "verify": "confirm the address",
     "email": "confirm another address",
@@ -61,7 +61,7 @@ class ListedMail:
     @property
     def about(self) -> str:
         """Its subject, as text."""
-        return KINDS.get(self.kind, self.kind)
+        return MATCH_TYPES.get(self.kind, self.kind)
 
     @property
     def stands(self) -> str:

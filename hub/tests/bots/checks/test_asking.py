@@ -29,7 +29,7 @@ from cw_hub.matches.jobs import Worker
 from cw_hub.operation.queue import CHECKS, PROBES, CeleryQueue, JobTaker
 from cw_hub.operation.resources import Resources
 from cw_hub.operation.shared import RateCounts
-from cw_hub.site.formats import KINDS
+from cw_hub.site.formats import MATCH_TYPES
 from cw_hub.site.processes import begin_site, do_jobs
 from cw_hub.store.models import Bot, Match, MatchParticipant, User
 from hub.tests.broken_bots import Broken, serving
@@ -207,7 +207,7 @@ def test_a_daily_game_asks_no_host_more_often_than_may_be(resources: Resources) 
             competitions_service.set_values(session, competition.id, short)
             game = daily_service.begin(session, competition.id)
             match = session.scalars(select(Match.id).where(Match.match_id == game)).one()
-        Worker("me", 1, KINDS).play(resources, match)
+        Worker("me", 1, MATCH_TYPES).play(resources, match)
         assert {asked.name for asked in served.asked} == {"bob", "cyd"}
     with resources.database.reading() as session:
         rows = session.query(MatchParticipant).where(MatchParticipant.match_id == match)

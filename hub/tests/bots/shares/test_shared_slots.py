@@ -20,14 +20,14 @@ from cw_hub.matches.jobs import Worker
 from cw_hub.matches.planning import Plan, Seat, plan
 from cw_hub.operation.heartbeats import Figures, Process
 from cw_hub.operation.resources import Resources
-from cw_hub.site.formats import KINDS
+from cw_hub.site.formats import MATCH_TYPES
 from cw_hub.store.database import Session
 from cw_hub.store.models import Competition, Match, ProgramCheck, TaskKind, WorkshopTask
 from hub.tests.sites import by_clock
 
 T = TypeVar("T")
 
-WORKER = Worker("me", 4, KINDS)
+WORKER = Worker("me", 4, MATCH_TYPES)
 
 
 class Site:

@@ -12,7 +12,7 @@ from sqlalchemy import select
 from cw.workshop.project import LARGEST_FILE
 from cw_hub.bots.service import CHECK
 from cw_hub.matches.jobs import Worker
-from cw_hub.site.formats import KINDS
+from cw_hub.site.formats import MATCH_TYPES
 from cw_hub.site.processes import jobs_of
 from cw_hub.store.models import Bot, BotVersion
 from hub.tests.conftest import ON_SQLITE
@@ -25,7 +25,7 @@ pytestmark = [
 ]
 
 PAGE = "/workshop/paint/"
-JOBS = jobs_of(Worker("me", 1, KINDS))
+JOBS = jobs_of(Worker("me", 1, MATCH_TYPES))
 
 
 class Window:

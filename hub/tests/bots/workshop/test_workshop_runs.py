@@ -21,7 +21,7 @@ from cw_hub.matches.jobs import Worker
 from cw_hub.operation.heartbeats import Figures, Process
 from cw_hub.players import players
 from cw_hub.players.players import Players
-from cw_hub.site.formats import KINDS
+from cw_hub.site.formats import MATCH_TYPES
 from cw_hub.site.processes import jobs_of
 from cw_hub.store.models import User, WorkshopPiece, WorkshopTask
 from hub.tests.bots.workshop.test_drafts import PAGE, Window
@@ -37,7 +37,7 @@ pytestmark = [
     ON_SQLITE,
 ]
 
-JOBS = jobs_of(Worker("me", 1, KINDS))
+JOBS = jobs_of(Worker("me", 1, MATCH_TYPES))
 PATIENCE = 600.0
 """Seconds until a condition holds on the slowest machine."""
 

@@ -20,7 +20,7 @@ from cw_hub.matches.jobs import Worker
 from cw_hub.matches.results import BattleResult
 from cw_hub.operation.resources import Resources
 from cw_hub.players.messages import SlotResult
-from cw_hub.site.formats import KINDS
+from cw_hub.site.formats import MATCH_TYPES
 from cw_hub.site.processes import tick
 from cw_hub.store.database import Session
 from cw_hub.store.models import Match, MatchParticipant, User
@@ -30,7 +30,7 @@ from hub.tests.sites import Site, words_of
 
 T = TypeVar("T")
 
-ME = Worker("me", 1, KINDS)
+ME = Worker("me", 1, MATCH_TYPES)
 NAMES = ("Ada", "Bob", "Cid", "Dan", "Eve")
 LEASE = timedelta(minutes=10)
 
@@ -66,10 +66,10 @@ class SpringCup:
             return competitions_service.named(session, "cup/spring")
 
     def set(self, **values: Any) -> None:
-        self.do(FORMAT.change, self.clock, self.facts, values, competitions_service.OPERATOR)
+        self.do(FORMAT.change, self.facts, values, competitions_service.OPERATOR)
 
     def resume(self) -> None:
-        self.do(FORMAT.steer, self.clock, self.facts, "running", competitions_service.OPERATOR)
+        self.do(FORMAT.steer, self.facts, "running", competitions_service.OPERATOR)
 
     def matches(self, *wanted: str) -> list[Match]:
         query = select(Match).where(Match.state.in_(wanted)) if wanted else select(Match)
@@ -85,14 +85,14 @@ class SpringCup:
 
     def end(self, match: Match) -> None:
         """Let a match be won by the one of its bots that is first in the alphabet."""
-        claim = self.do(KINDS.claim, self.clock, match.id, "me", LEASE)
+        claim = self.do(MATCH_TYPES.claim, match.id, "me", LEASE)
         assert claim is not None
         names = [seat.name for seat in claim.seats]
         ranks = [1 + sorted(names).index(name) for name in names]
         now = self.clock()
         slots = tuple(SlotResult(rank, 10.0 - rank) for rank in ranks)
         result = BattleResult("turn_limit", slots, 9, None, 0, now, now)
-        assert self.do(KINDS.finish, self.clock, claim, [result]) == "done"
+        assert self.do(MATCH_TYPES.finish, claim, [result]) == "done"
 
     def end_all(self) -> int:
         """Let all matches be won like that until no more are planned; return their number."""
@@ -179,7 +179,7 @@ def test_a_cup_is_told_by_the_api_with_its_tables(resources: Resources, site: Si
 def test_a_cup_without_bots_has_no_tables(resources: Resources, site: Site) -> None:
     cup = SpringCup(resources, 3)
     cup.set(bots="")
-    cup.do(competitions_service.set_state, cup.clock, cup.facts.id, "running")
+    cup.do(competitions_service.set_state, cup.facts.id, "running")
     facts = Program(site).read("/cups/spring")
     assert (facts["played"], facts["expected"], facts["tables"]) == (0, 0, [])
 
@@ -203,8 +203,8 @@ def test_a_match_that_was_lost_is_played_again_before_the_cup_goes_on(
     cup.resume()
     tick(resources)
     first = cup.matches()[0]
-    assert cup.do(KINDS.claim, cup.clock, first.id, "gone", LEASE) is not None
-    assert cup.do(matches_results.reap_all, cup.clock) == 1
+    assert cup.do(MATCH_TYPES.claim, first.id, "gone", LEASE) is not None
+    assert cup.do(matches_results.reap_all) == 1
     tick(resources)
     assert cup.end_all() == 2
     assert cup.matches()[0].attempt == 2
@@ -215,7 +215,7 @@ def test_a_cup_that_is_paused_plans_nothing(resources: Resources) -> None:
     cup = SpringCup(resources, 3)
     cup.resume()
     tick(resources)
-    cup.do(FORMAT.steer, cup.clock, cup.facts, "paused", competitions_service.OPERATOR)
+    cup.do(FORMAT.steer, cup.facts, "paused", competitions_service.OPERATOR)
     cup.end(cup.matches("queued")[0])
     tick(resources)
     assert cup.matches("queued") == []

@@ -34,7 +34,7 @@ from cw_hub.operation.resources import Resources, opened
 from cw_hub.operation.settings import read_settings
 from cw_hub.players import packages
 from cw_hub.players.programs import Room, placed
-from cw_hub.site.formats import KINDS
+from cw_hub.site.formats import MATCH_TYPES
 from cw_hub.site.processes import keep_in_order
 from cw_hub.store.database import Database
 from cw_hub.store.migrations import upgrade
@@ -397,7 +397,7 @@ class TestMatches:
         self, resources: Resources
     ) -> None:
         match = self.asked(resources, size=4000)
-        Worker("me", 1, KINDS).play(resources, match)
+        Worker("me", 1, MATCH_TYPES).play(resources, match)
         row = self.row(resources)
         assert (row.state, row.attempt) == ("failed", 1)
         outcome = queued.outcome_of(resources, row.key, 1)
@@ -432,7 +432,7 @@ class TestMatches:
         match = self.asked(resources, size=4)
         stored = resources.objects.get(cup_service.parcel_key(CUP)) or b""
         assert b"hush" not in stored
-        Worker("me", 1, KINDS).play(resources, match)
+        Worker("me", 1, MATCH_TYPES).play(resources, match)
         row = self.row(resources)
         page = site.visitor().open(f"/match/{row.match_id}")
         assert page.status_code == 200

@@ -31,7 +31,7 @@ from cw_hub.operation import keys
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import Resources, opened
 from cw_hub.operation.settings import HubSettings
-from cw_hub.site.formats import KINDS
+from cw_hub.site.formats import MATCH_TYPES
 from cw_hub.site.processes import begin_site, tick
 from cw_hub.store.database import Session
 from cw_hub.store.models import Bot, Match, User
@@ -297,7 +297,7 @@ def test_a_bot_is_told_the_match_and_its_own_id(resources: Resources, owner: int
         short = Plan("practice", "short", "code-battle", seats, {"max_turns": 3})
         match = do(resources, lambda s: planning.plan(s, short))
         do(resources, lambda s: s.execute(update(Match).values(attempt=1)))
-        Worker("me", 1, KINDS).play(resources, match)
+        Worker("me", 1, MATCH_TYPES).play(resources, match)
     with resources.database.reading() as session:
         played = session.get_one(Match, match)
     assert (played.state, played.attempt) == ("done", 2)

@@ -18,7 +18,7 @@ from cw_hub.competitions.daily.bots import PROBE, probe_bot
 from cw_hub.competitions.daily.service import GAME
 from cw_hub.matches.jobs import Worker
 from cw_hub.pages.polls import Tags
-from cw_hub.site.formats import KINDS
+from cw_hub.site.formats import MATCH_TYPES
 from cw_hub.store.models import Bot, Match, User
 from hub.tests.served_bots import Answer, Asked, serving_bots
 from hub.tests.sites import PASSWORD, Site, Visitor, words_of
@@ -46,7 +46,7 @@ def play_game(site: Site, players: int, name_of: str = "player") -> str:
             bots_service.add_builtin(session, user_id, GAME, name, "sample")
         game = daily_service.begin(session, competition.id)
         row = session.query(Match.id).filter_by(match_id=game).scalar()
-    Worker("me", 1, KINDS).play(resources, row)
+    Worker("me", 1, MATCH_TYPES).play(resources, row)
     return game
 
 
@@ -63,7 +63,7 @@ def test_a_stored_game_holds_no_name_and_its_page_names_who_is_still_here(site: 
             bots_service.add_builtin(session, user_id, GAME, name, "sample")
         game = daily_service.begin(session, competition.id)
         row = session.query(Match.id).filter_by(match_id=game).scalar()
-    Worker("me", 1, KINDS).play(resources, row)
+    Worker("me", 1, MATCH_TYPES).play(resources, row)
     numbers = {user_id: name for name, user_id in users.items()}
     assert named(ada, game) == numbers
     ada.fill("/settings/delete", on="/settings", password=PASSWORD)
@@ -111,7 +111,7 @@ def test_paint_has_a_daily_game_by_the_same_pages(site: Site) -> None:
     assert "Game is currently running" in words_of(ada.open("/ranking?game=paint"))
     assert "Game is currently running" in words_of(ada.open(f"/match/{game}"))
     assert ada.open("/ranking/now?game=paint").json()["running"] == game
-    Worker("me", 1, KINDS).play(site.resources, row)
+    Worker("me", 1, MATCH_TYPES).play(site.resources, row)
     page = ada.open("/ranking?game=paint")
     words = words_of(page)
     assert "Ranking of Paint" in words

@@ -14,7 +14,7 @@ from cw_hub.competitions.daily.service import GAME
 from cw_hub.matches import planning
 from cw_hub.matches.jobs import Worker
 from cw_hub.players import packages
-from cw_hub.site.formats import KINDS
+from cw_hub.site.formats import MATCH_TYPES
 from cw_hub.site.processes import jobs_of
 from cw_hub.store.models import Match, MatchParticipant
 from hub.tests.conftest import ON_SQLITE
@@ -27,7 +27,7 @@ pytestmark = [
     ON_SQLITE,
 ]
 
-JOBS = jobs_of(Worker("me", 1, KINDS))
+JOBS = jobs_of(Worker("me", 1, MATCH_TYPES))
 KIT = {
     name: file.read_bytes() for name, file in kits.files(GAME, "python").items() if name[0] != "."
 }
@@ -86,7 +86,7 @@ def play(site: Site, competition: int) -> dict[str, MatchParticipant]:
         daily_service.begin(session, competition)
         match = session.scalars(select(Match.id).order_by(Match.id.desc()).limit(1)).one()
         assert planning.of_programs(session, [match]) == {match}
-    Worker("me", 1, KINDS).play(site.resources, match)
+    Worker("me", 1, MATCH_TYPES).play(site.resources, match)
     with site.resources.database.reading() as session:
         rows = session.scalars(
             select(MatchParticipant).where(MatchParticipant.match_id == match)

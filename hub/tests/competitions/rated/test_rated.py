@@ -22,7 +22,7 @@ from cw_hub.matches.results import BattleResult, Claim
 from cw_hub.operation import maintenance
 from cw_hub.operation.resources import Resources
 from cw_hub.players.messages import SlotResult
-from cw_hub.site.formats import KINDS
+from cw_hub.site.formats import MATCH_TYPES
 from cw_hub.site.processes import begin_site, tick
 from cw_hub.store.models import (
     Bot,
@@ -110,7 +110,7 @@ class Arena:
         now = self.clock()
         battle = BattleResult("turn_limit", slots, 5, None, 0, now, now)
         with self.resources.database.writing() as session:
-            assert KINDS.finish(session, claim, [battle]) == "done"
+            assert MATCH_TYPES.finish(session, claim, [battle]) == "done"
 
     def play(self, number: int, rng: Random) -> None:
         """Plan and end so many matches."""
@@ -322,7 +322,7 @@ def test_a_tick_plays_real_matches_on_the_maps_of_the_library(
     arena = Arena(resources, hub_clock, options={"max_turns": 20})
     tick(resources)
     first = arena.queued()[0]
-    Worker("me", 1, KINDS).play(resources, first)
+    Worker("me", 1, MATCH_TYPES).play(resources, first)
     with resources.database.reading() as session:
         match = session.get_one(Match, first)
         assert (match.state, match.seq) == ("done", 1)

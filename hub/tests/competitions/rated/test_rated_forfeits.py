@@ -16,7 +16,7 @@ from cw_hub.competitions.rated import service as rated_service
 from cw_hub.matches import results
 from cw_hub.matches.jobs import Worker
 from cw_hub.operation.resources import Resources
-from cw_hub.site.formats import KINDS
+from cw_hub.site.formats import MATCH_TYPES
 from cw_hub.store.database import Session
 from cw_hub.store.models import Bot, Map, Match, MatchParticipant, Rating, User
 from hub.tests.competitions.rated.test_rated import LEASE, Arena
@@ -88,7 +88,7 @@ class Owner:
         return match
 
     def play(self, match: int) -> None:
-        Worker("me", 1, KINDS).play(self.arena.resources, match)
+        Worker("me", 1, MATCH_TYPES).play(self.arena.resources, match)
 
     def seat(self, match: int) -> ClaimedSeat:
         """Return the seat of the bot in a match, as a worker finds it."""

@@ -13,7 +13,7 @@ from cw_hub.matches import listings, lookup
 from cw_hub.matches.jobs import Worker
 from cw_hub.operation.resources import Resources
 from cw_hub.pages.polls import FRESH, Tags
-from cw_hub.site.formats import KINDS
+from cw_hub.site.formats import MATCH_TYPES
 from cw_hub.store.models import Bot, Match, MatchParticipant, User
 from hub.tests.bots.test_player_bots import NOBODY, register
 from hub.tests.competitions.rated.test_rated import Arena
@@ -147,7 +147,7 @@ def test_the_page_of_a_bot_shows_its_rating_matches_and_opponents(arena: Arena, 
 def test_a_rated_match_is_shown_with_what_it_has_changed(arena: Arena, site: Site) -> None:
     arena.plan()
     match = arena.queued()[0]
-    Worker("me", 1, KINDS).play(arena.resources, match)
+    Worker("me", 1, MATCH_TYPES).play(arena.resources, match)
     with arena.resources.database.reading() as session:
         match_id, map_id = session.execute(
             select(Match.match_id, Match.map_id).where(Match.id == match)
@@ -247,7 +247,7 @@ def test_lists_of_matches_say_who_was_how_strong_and_what_went_wrong(
     arena.play(30, Random(1))
     with arena.resources.database.reading() as session:
         row = session.scalars(select(Match).where(Match.seq.is_not(None)).order_by(Match.id.desc()))
-        (view,) = lookup.with_ratings(session, lookup.views_of(session, KINDS, row.all()[:1]))
+        (view,) = lookup.with_ratings(session, lookup.views_of(session, MATCH_TYPES, row.all()[:1]))
     first = view.by_place[0]
     assert first.before is not None
     assert first.after is not None

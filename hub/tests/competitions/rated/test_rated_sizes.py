@@ -21,7 +21,7 @@ from cw_hub.competitions.rated.standings import (
 )
 from cw_hub.matches import listings, lookup
 from cw_hub.operation import maintenance
-from cw_hub.site.formats import KINDS
+from cw_hub.site.formats import MATCH_TYPES
 from cw_hub.site.processes import begin_site
 from cw_hub.store.models import Bot, Match, MatchParticipant, Rating
 from hub.bench import rated_history
@@ -157,7 +157,7 @@ def test_the_rating_before_a_match_is_that_after_the_last_one(site: Site) -> Non
     with site.resources.database.reading() as session:
         (competition,) = rated_service.rated_competitions(session)
         bot = session.query(Bot.id).filter_by(name="bot-2").one()[0]
-        views = bot_standings.rated_matches_of(session, KINDS, competition.id, bot)
+        views = bot_standings.rated_matches_of(session, MATCH_TYPES, competition.id, bot)
         rows = session.execute(
             select(Match.match_id, MatchParticipant.mu - 2 * MatchParticipant.phi)
             .join(Match, Match.id == MatchParticipant.match_id)
@@ -171,7 +171,7 @@ def test_the_rating_before_a_match_is_that_after_the_last_one(site: Site) -> Non
             assert seat.before is not None
             ratings = (seat.after.shown_rating, seat.before.shown_rating)
             assert (view.match_id, *ratings) == (*rows[at], rows[at + 1][1])
-        record = lookup.find(session, KINDS, views[3].match_id)
+        record = lookup.find(session, MATCH_TYPES, views[3].match_id)
         assert record is not None
         (whole,) = lookup.with_ratings(session, [record])
         befores = {seat.bot: seat.before and seat.before.shown_rating for seat in whole.seats}

@@ -13,7 +13,7 @@ from cw_hub.competitions.rated.ratings import RatingChange, change_of_bot, chang
 from cw_hub.matches import lookup
 from cw_hub.matches.match_types import MatchView
 from cw_hub.operation.resources import Resources
-from cw_hub.site.formats import KINDS
+from cw_hub.site.formats import MATCH_TYPES
 from cw_hub.store.models import Match, MatchParticipant
 from hub.tests.competitions.rated.test_rated import Arena
 from hub.tests.conftest import StillClock
@@ -87,7 +87,7 @@ def played_views(arena: Arena) -> list[MatchView]:
     """Return all rated matches in their order, with the ratings before them."""
     with arena.resources.database.reading() as session:
         rows = session.scalars(select(Match).where(Match.seq.is_not(None)).order_by(Match.seq))
-        return lookup.with_ratings(session, lookup.views_of(session, KINDS, rows.all()))
+        return lookup.with_ratings(session, lookup.views_of(session, MATCH_TYPES, rows.all()))
 
 
 @pytest.fixture

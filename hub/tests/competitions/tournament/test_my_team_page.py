@@ -18,7 +18,7 @@ from cw_hub.competitions.tournament import team_bots, teams
 from cw_hub.competitions.tournament.team_bots import TeamBot
 from cw_hub.matches.jobs import Worker
 from cw_hub.players import packages
-from cw_hub.site.formats import KINDS
+from cw_hub.site.formats import MATCH_TYPES
 from cw_hub.site.processes import jobs_of
 from cw_hub.store.models import Audit, Bot, Team
 from cw_hub.store.sealing import Sealed
@@ -65,7 +65,7 @@ def do_jobs(site: Site) -> None:
     """Do what waits in the queue."""
     waiting, site.queue.jobs[:] = list(site.queue.jobs), []
     for job, arguments, _ in waiting:
-        jobs_of(Worker("me", 1, KINDS))[job](site.resources, *arguments)
+        jobs_of(Worker("me", 1, MATCH_TYPES))[job](site.resources, *arguments)
 
 
 def send_file(visitor: Visitor, name: str, data: bytes) -> requests.Response:

@@ -17,7 +17,7 @@ from cw_hub.competitions.tournament.groups import NewGroup
 from cw_hub.competitions.tournament.teams import NewTeam
 from cw_hub.matches import results as matches_results
 from cw_hub.matches.planning import LOST_AFTER, send_own
-from cw_hub.site.formats import KINDS
+from cw_hub.site.formats import MATCH_TYPES
 from cw_hub.store.models import Match
 from hub.tests.bots.test_player_bots import served
 from hub.tests.conftest import ON_SQLITE
@@ -171,19 +171,19 @@ def test_a_match_that_is_lost_five_times_is_played_again_by_the_host(
     site = evening.site
     evening.saves("Alpha", bots["greedy"])
     evening.does("start")
-    send_own(site.resources, KINDS.sendings)
+    send_own(site.resources, MATCH_TYPES.sendings)
     with site.resources.database.reading() as session:
         row = session.scalars(select(Match).order_by(Match.id)).first()
     assert row is not None
     for _ in range(matches_results.MOST_TROUBLES):
         # As of a worker that is killed each time.
         with site.resources.database.writing() as session:
-            assert KINDS.claim(session, row.id, "gone", LOST_AFTER)
+            assert MATCH_TYPES.claim(session, row.id, "gone", LOST_AFTER)
         site.clock.advance(2 * LOST_AFTER.total_seconds())
         with site.resources.database.writing() as session:
             assert matches_results.reap(session) == 1
             matches_results.requeue(session)
-        send_own(site.resources, KINDS.sendings)
+        send_own(site.resources, MATCH_TYPES.sendings)
     evening.do_jobs()
     assert "1 match could not be played" in words_of(evening.host.open(HOST))
     page = words_of(evening.host.open(f"{HOST}/rounds"))

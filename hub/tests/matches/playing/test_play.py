@@ -32,12 +32,12 @@ from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import Resources, open_resources
 from cw_hub.operation.settings import HubSettings
 from cw_hub.players.players import Play
-from cw_hub.site.formats import KINDS
+from cw_hub.site.formats import MATCH_TYPES
 from cw_hub.store.models import Battle, Match, MatchParticipant
 from cw_hub.store.objects import StoreAway, file_at
 from cw_hub.store.sealing import new_master_key
 
-ME = Worker("me", 1, KINDS)
+ME = Worker("me", 1, MATCH_TYPES)
 
 
 def planned(resources: Resources, game: str = "hexagon", *bots: str, **options: Any) -> int:
@@ -112,7 +112,7 @@ def test_a_bot_that_nobody_reaches_loses_and_no_replay_names_its_address(
     assert claim is not None
     secret = resources.sealer.seal(b"hush-hush", "b_00000001.1")
     seat = replace(claim.seats[0], bot_id="b_00000001", secret=secret, secret_row="b_00000001.1")
-    Attempt(resources, replace(claim, seats=(seat, claim.seats[1])), KINDS).run()
+    Attempt(resources, replace(claim, seats=(seat, claim.seats[1])), MATCH_TYPES).run()
     assert row(resources, match).state == "done"
     with resources.database.reading() as session:
         absent = session.scalars(select(MatchParticipant).where(MatchParticipant.slot == 0)).one()

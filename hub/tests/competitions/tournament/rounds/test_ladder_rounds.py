@@ -17,7 +17,7 @@ from cw_hub.matches.planning import Plan, Seat, send_own
 from cw_hub.matches.results import BattleResult
 from cw_hub.operation.resources import Resources
 from cw_hub.players.messages import SlotResult
-from cw_hub.site.formats import KINDS
+from cw_hub.site.formats import MATCH_TYPES
 from cw_hub.site.processes import tick
 from cw_hub.store.models import Battle, Competition, Event, Match, MatchParticipant, RoundScore
 from hub.tests.conftest import ON_SQLITE, StillClock
@@ -130,7 +130,7 @@ def test_twenty_finishes_of_a_match_at_once_count_once(resources: Resources) -> 
     tournament = Tournament(resources, {"grodno": {"a": "greedy", "b": "random"}}, MINUTE)
     tournament.happens("start")
     (match,) = tournament.send()
-    claim = tournament.do(lambda s: KINDS.claim(s, match, "me", planning.LOST_AFTER))
+    claim = tournament.do(lambda s: MATCH_TYPES.claim(s, match, "me", planning.LOST_AFTER))
     assert claim is not None
     assert claim.battles == 2
     won, lost, now = SlotResult(1, 20), SlotResult(2, 10), tournament.clock()
@@ -140,7 +140,7 @@ def test_twenty_finishes_of_a_match_at_once_count_once(resources: Resources) -> 
     ]
     results = in_threads(
         20,
-        lambda: tournament.do(lambda session: KINDS.finish(session, claim, battles)),
+        lambda: tournament.do(lambda session: MATCH_TYPES.finish(session, claim, battles)),
     )
     assert Counter(results) == {"done": 1, "already": 19}
     first = tournament.seats(tournament.matches()[0])[0].name
@@ -152,7 +152,7 @@ def test_a_pause_holds_what_was_sent_and_lets_go_what_is_played(resources: Resou
     tournament = Tournament(resources, {"grodno": TRIO}, MINUTE)
     tournament.happens("start")
     first, second, *_ = tournament.send()
-    claim = tournament.do(lambda s: KINDS.claim(s, first, "me", planning.LOST_AFTER))
+    claim = tournament.do(lambda s: MATCH_TYPES.claim(s, first, "me", planning.LOST_AFTER))
     assert claim is not None
     tournament.happens("pause")
     assert tournament.send() == []
@@ -275,19 +275,19 @@ def test_open_rounds_are_played_out_after_the_end(resources: Resources) -> None:
 def fail(tournament: Tournament, match: int) -> None:
     """Let a match that is sent end by faults of ours, again and again."""
     for _ in range(matches_results.MOST_TROUBLES):
-        claim = tournament.do(lambda s: KINDS.claim(s, match, "me", planning.LOST_AFTER))
+        claim = tournament.do(lambda s: MATCH_TYPES.claim(s, match, "me", planning.LOST_AFTER))
         assert claim is not None
         with tournament.resources.database.writing() as session:
             assert matches_results.trouble(session, claim, "KeyError")
         tournament.do(matches_results.requeue)
-        send_own(tournament.resources, KINDS.sendings)
+        send_own(tournament.resources, MATCH_TYPES.sendings)
 
 
 def test_a_round_waits_five_minutes_for_a_match_that_failed(
     trio: Tournament, hub_clock: StillClock
 ) -> None:
     trio.happens("start")
-    send_own(trio.resources, KINDS.sendings)
+    send_own(trio.resources, MATCH_TYPES.sendings)
     fail(trio, trio.matches()[0].id)
     assert trio.matches()[0].state == "failed"
     trio.play()
