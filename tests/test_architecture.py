@@ -24,7 +24,7 @@ LAYERS = (
     ("cw.games.entry",),
     ("cw.games.*", "cw.games.defaults"),
     ("cw.games.installed",),
-    ("cw.games.registry", "cw.game"),
+    ("cw.games.registry", "cw.game", "cw.author"),
     ("cw.kits",),
     ("cw.arena", "cw.league", "cw.new_game", "cw.pictures"),
     ("cw.envs", "cw.replays"),

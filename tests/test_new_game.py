@@ -27,6 +27,7 @@ from cw.web import create_app
 from cw.web.frames import Window, document_of
 from cw.web.settings import SiteSettings
 from tests.documented import place
+from tests.typed import ROOT
 
 KINDS = {
     "made-plain": NewGame("made-plain"),
@@ -83,6 +84,17 @@ def cw(*arguments: str, code: int = 0) -> str:
     done = CliRunner().invoke(main, arguments)
     assert done.exit_code == code, done.output
     return done.output
+
+
+BY_AUTHORS = {"cw.author", "cw.games.spaces", "cw.suite"}
+"""What docs/reference/python.md promises to authors of games."""
+
+
+def test_games_of_others_import_what_is_promised_alone() -> None:
+    files = [*ROOT.glob("sample_game/**/*.jinja"), *ROOT.glob("docs/tron/**/*.py")]
+    files.append(ROOT / "docs/add-a-game.md")
+    lines = re.compile(r"^(?:from|import) (cw[\w.]*)", re.M)
+    assert {name for file in files for name in lines.findall(file.read_text("utf-8"))} == BY_AUTHORS
 
 
 @pytest.mark.parametrize("game", KINDS)

@@ -1,5 +1,5 @@
 """The game of Tron."""
 
-from cw.games.entry import in_folder
+from cw.author import in_folder
 
 ENTRY = in_folder("tron")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cw.games.endings import Endings
+from cw.author import Endings
 
 ENDINGS = Endings(
     unit="square",

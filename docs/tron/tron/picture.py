@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from cw.drawing import Picture, Scene, Shape, Stroke, cross, disc, grid
+from cw.author import Picture, Scene, Shape, Stroke, cross, disc, grid
 from tron.rules import Square, State
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from cw.games.entry import Choice, PlayOptions
-from cw.games.rules import Json, Player
+from cw.author import Choice, Json, Player, PlayOptions
 from tron.rules import WAYS, State
 
 

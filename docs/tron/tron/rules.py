@@ -9,8 +9,7 @@ from typing import Annotated, Final, Literal
 
 from msgspec import Meta
 
-from cw.errors import OutOfTurn
-from cw.games.rules import Fault, Json, Outcome, Player, refuse_unknown_options, whole_number
+from cw.author import Fault, Json, Outcome, OutOfTurn, Player, refuse_unknown_options, whole_number
 
 Way = Literal["up", "down", "left", "right"]
 WAYS: Final[Mapping[Way, tuple[int, int]]] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from cw.games.rules import Player
+from cw.author import Player
 from tron.rules import State, Tron, Turn, free_ways, next_square
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from cw.drawing import DIM, color, letter
-from cw.games.rules import Json
+from cw.author import DIM, Json, color, letter
 
 
 def draw(frame: Json) -> Text:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 from pathlib import Path
 
@@ -54,6 +55,11 @@ def is_king(visitor: Visitor, name: str) -> bool:
 def matches_of(resources: Resources) -> list[Match]:
     with resources.database.reading() as session:
         return list(session.scalars(select(Match).order_by(Match.id)))
+
+
+def test_a_format_imports_what_is_promised_alone() -> None:
+    page = (DOCS / "add-a-format.md").read_text("utf-8")
+    assert {*re.findall(r"^(?:from|import) (cw[\w.]*)", page, re.M)} == {"cw_hub.formats"}
 
 
 @ON_SQLITE
