@@ -129,14 +129,6 @@ DARK: Final = Inks(
     "#121b17", "#e9f0ec", "#9db0a6", "#2b3a33", "#5d6e65", "#ffffff", "#ff8079", "#0a100d"
 )
 
-GROUND: Final = "#0b1118"
-LINES: Final = "#17212b"
-EDGE: Final = "#3a4856"
-WALL: Final = "#4a5663"
-ENERGY: Final = "#ffe14d"
-DEATH: Final = "#ff5c5c"
-FLASH: Final = "#ffffff"
-
 
 def inks(dark: bool) -> Inks:
     """Return the colours for a light or a dark background."""
@@ -430,5 +422,5 @@ def color(number: int) -> str:
 
 
 def letter(number: int) -> str:
-    """Return the letter of a player, given the seat number; after Z the letters repeat."""
-    return chr(ord("A") + number % 26)
+    """Return one letter for a player, given the seat number; after Z the letters repeat."""
+    return letter_of(number)[-1]

@@ -40,7 +40,6 @@ from cw.pictures.svg import svg
 from cw.replays.document import Document, frames
 
 LONGEST_WORDS: Final = 140
-SIZE: Final = (960, 96)
 
 
 class Captions(msgspec.Struct, frozen=True):
@@ -63,7 +62,7 @@ def captions_of(
     """
     picture = load_picture(game)
     unit = picture.counted[1]
-    drawn = scenes(picture, document, frames, turns, SIZE) if unit else ()
+    drawn = scenes(picture, document, frames, turns, STILL) if unit else ()
     scores = [[int(score) for score in picture.scores(scene)] for scene in drawn]
     words = load_play_options(game).words
     actions = [document["turns"][turn - 1]["actions"] if turn else {} for turn in turns]

@@ -65,7 +65,7 @@ from cw.web.frames import (
     viewer_games,
 )
 from cw.web.live_matches import form_seats
-from cw.web.settings import revalidated
+from cw.web.settings import LARGEST_WINDOW, revalidated
 
 SHORT: Final = "in-short"
 """The anchor of the section that summarizes the rules in a list."""
@@ -227,10 +227,6 @@ routes = Blueprint("games", __name__, url_prefix="/games")
 
 LANGUAGE: Final = "python"
 """The language of the kit that a game's page shows first."""
-
-
-LARGEST_WINDOW: Final = 2 * 1024 * 1024
-"""Maximum size of a request to draw frames, in bytes."""
 
 DRAWING: Final = Lock()
 """Serialises drawing, which keeps a core busy for some time."""

@@ -17,6 +17,9 @@ from cw.server.settings import LARGEST_REQUEST, ServerSettings
 LARGEST_UPLOAD: Final = 8 * 1024 * 1024
 """Maximum size of an uploaded replay, packed or not, in bytes."""
 
+LARGEST_WINDOW: Final = 2 * 1024 * 1024
+"""Maximum size of a request to draw frames, in bytes."""
+
 
 @dataclass(frozen=True, slots=True)
 class SiteSettings(ServerSettings):
@@ -53,7 +56,7 @@ class SiteSettings(ServerSettings):
 
     def largest_body(self) -> int:
         """Return the maximum size of a request body; a form needs more than its file."""
-        return LARGEST_UPLOAD + LARGEST_REQUEST if self.uploads else LARGEST_REQUEST
+        return LARGEST_UPLOAD + LARGEST_REQUEST if self.uploads else LARGEST_WINDOW
 
 
 def revalidated(page: str | Response) -> Response:

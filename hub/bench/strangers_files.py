@@ -32,8 +32,7 @@ from cw.games.wire import DEEPEST, read_json
 from cw.replays.document import digest, encode
 from cw.web import replay_routes
 from cw.web.frames import MOST_CAPTIONS, Window
-from cw.web.games import LARGEST_WINDOW
-from cw.web.settings import LARGEST_UPLOAD
+from cw.web.settings import LARGEST_UPLOAD, LARGEST_WINDOW
 from cw.web.workshop_routes import LARGEST_BODY, Saved
 from cw.workshop.marks import marks_in
 from cw.workshop.project import LARGEST_FILE

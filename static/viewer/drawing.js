@@ -28,15 +28,15 @@ import { colourOf, letterOf, pathOf } from "./palette.js";
  * @typedef {{key: string, text: string, x: number, y: number, r: number, bubble?: string[], person?: import("./replay.js").Person}} Spot
  */
 
-/** Colours that belong to no player. */
+/** Colours that belong to no player; `letter` is of letters on a player's colour. */
 export const INKS = {
   light: {
     ground: "#ffffff", ink: "#14201a", muted: "#53625a", line: "#d5ddd7", stone: "#8b9790", glow: "#14201a",
-    death: "#a3201d",
+    death: "#a3201d", letter: "#ffffff",
   },
   dark: {
     ground: "#121b17", ink: "#e9f0ec", muted: "#9db0a6", line: "#2b3a33", stone: "#5d6e65", glow: "#ffffff",
-    death: "#ff8079",
+    death: "#ff8079", letter: "#0a100d",
   },
 };
 
@@ -126,7 +126,7 @@ export function disc(scene, seat, x, y, r) {
     ctx.beginPath();
     ctx.arc(x, y, r, 0, 7);
     ctx.fill();
-    write(scene, letterOf(seat), x, y, camera.scale * r * 1.15, scene.dark ? "#0a100d" : "#ffffff");
+    write(scene, letterOf(seat), x, y, camera.scale * r * 1.15, inks(scene).letter);
   }
   ctx.globalAlpha = 1;
 }
@@ -280,9 +280,10 @@ export function stepOf(scale) {
  * Ring the spot under the pointer.
  * @param {Scene} scene
  */
-export function ringSpot({ ctx, camera, spot, ...scene }) {
+export function ringSpot(scene) {
+  const { ctx, camera, spot } = scene;
   if (spot) {
-    ctx.strokeStyle = (scene.dark ? INKS.dark : INKS.light).glow;
+    ctx.strokeStyle = inks(scene).glow;
     ctx.lineWidth = 2 / camera.scale;
     ctx.setLineDash([]);
     ctx.beginPath();

@@ -2,6 +2,7 @@
 
 import { Camera } from "./camera.js";
 import { contextOf, fitCanvas } from "./canvas.js";
+import { inks } from "./drawing.js";
 import { byId, flagOf } from "./elements.js";
 import { Follow } from "./follow.js";
 import { isDark } from "./palette.js";
@@ -357,9 +358,10 @@ function paint(canvas, scene, draw) {
  * @param {Camera} camera of the board
  * @param {boolean} wraps whether the board wraps around
  */
-function frameSeen({ ctx, camera: own, ratio, dark }, camera, wraps) {
+function frameSeen(scene, camera, wraps) {
+  const { ctx, camera: own, ratio } = scene;
   ctx.setTransform(own.scale * ratio, 0, 0, own.scale * ratio, 0, 0);
-  ctx.strokeStyle = dark ? "#ffffff" : "#14201a";
+  ctx.strokeStyle = inks(scene).glow;
   ctx.lineWidth = 2 / own.scale;
   for (const [across, down] of wraps ? AROUND : [[0, 0]]) {
     const [x, y] = [camera.x + across * camera.board.width, camera.y + down * camera.board.height];

@@ -12,9 +12,10 @@ from click.testing import CliRunner, Result
 from PIL import Image, ImageColor
 
 from cw.cli import main
-from cw.drawing import MARGIN, WALL
+from cw.drawing import MARGIN
 from cw.games.code_battle.maps.generation import make_map
 from cw.games.code_battle.maps.map_file import decode_map, encode_map
+from cw.games.code_battle.picture import WALL
 
 MAP = make_map("m4_001", 4, 7, rows=30, cols=44, cores_per_player=2)
 SMALL = ("--rows", "30", "--cols", "44", "--cores-per-player", "2")

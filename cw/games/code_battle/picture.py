@@ -11,15 +11,8 @@ from msgspec import Meta
 
 from cw.drawing import (
     BEFORE,
-    DEATH,
-    EDGE,
-    ENERGY,
-    FLASH,
-    GROUND,
     LETTERED,
-    LINES,
     MOST_PLAYERS,
-    WALL,
     Circle,
     Number,
     Picture,
@@ -37,6 +30,14 @@ from cw.drawing import (
     grid,
     letter_of,
 )
+
+GROUND: Final = "#0b1118"
+LINES: Final = "#17212b"
+EDGE: Final = "#3a4856"
+WALL: Final = "#4a5663"
+ENERGY: Final = "#ffe14d"
+DEATH: Final = "#ff5c5c"
+FLASH: Final = "#ffffff"
 
 Slot = Annotated[int, Meta(ge=0, lt=MOST_PLAYERS)]
 

@@ -1,6 +1,6 @@
 /** Circuit Wars: segments, areas, and the last move. */
 
-import { allSegments, areas, condition, keyOf, owner } from "../../monitor/geometry.js";
+import { allSegments, areas, BORDERS, condition, keyOf, owner } from "../../monitor/geometry.js";
 import { comparedThings, forfeit, inTurn } from "../ending.js";
 import { axes, colour, inks, mark, strength, write } from "../drawing.js";
 import { letterOf } from "../palette.js";
@@ -20,9 +20,6 @@ const LOOKS = {
   light: { rim: "#45544c", free: "#c3d3c9", marker: "#ffe27a" },
   dark: { rim: "#a9bbb1", free: "#34493e", marker: "#6b5a10" },
 };
-
-/** @type {[number, string][]} */
-const BORDERS = [[1, "top"], [2, "right"], [4, "bottom"], [8, "left"]];
 
 /** @type {import("./game.js").Game<Frame, Memo>} */
 export const CIRCUIT_WARS = {
@@ -247,7 +244,7 @@ function ringSquare(scene) {
  * @returns {string}
  */
 function squareText({ replay }, x, y, square) {
-  const parts = BORDERS.filter(([bit]) => square & bit).map(([, word]) => word);
+  const parts = Object.entries(BORDERS).filter(([, bit]) => square & bit).map(([word]) => word);
   const player = owner(square);
   if (player) {
     parts.push(`owned by ${letterOf(replay.seat(player))} ${replay.name(player)}`);

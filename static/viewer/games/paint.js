@@ -16,8 +16,8 @@ import { doing, listedNames } from "../words.js";
  * @typedef {import("./game.js").Scene<Frame>} Scene
  */
 
-/** @type {Record<string, string>} */
-const ARROWS = { "-1,0": "up", "1,0": "down", "0,-1": "left", "0,1": "right", "-1,-1": "up-left",
+/** @type {Record<string, string>} by row and column step */
+export const DIRECTIONS = { "-1,0": "up", "1,0": "down", "0,-1": "left", "0,1": "right", "-1,-1": "up-left",
   "-1,1": "up-right", "1,-1": "down-left", "1,1": "down-right" };
 
 /** Squares taken from others in one turn from which the scrubber marks it. */
@@ -75,8 +75,8 @@ export const PAINT = {
     const gains = gainsOf(replay, before, after);
     return replay.seats.map(({ key, index }) => {
       const { type, direction } = fields(actions[key]);
-      const arrow = ARROWS[String(direction)];
-      const did = arrow ? `${type === "shoot" ? "shot" : "walked"} ${arrow}` : "stood still";
+      const towards = DIRECTIONS[String(direction)];
+      const did = towards ? `${type === "shoot" ? "shot" : "walked"} ${towards}` : "stood still";
       const { fresh, stolen } = gains[index];
       const painted = fresh + stolen ? `, painted ${countOf(fresh + stolen, "square")}` : "";
       const text = `${did}${painted}${stolen ? `, ${stolen} taken from others` : ""}`;

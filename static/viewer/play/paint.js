@@ -1,6 +1,7 @@
 /** Paint by hand: keys around S walk, with Shift they shoot; clicking walks to an adjacent square, or shoots beyond. */
 
 import { colour } from "../drawing.js";
+import { DIRECTIONS } from "../games/paint.js";
 
 /**
  * @typedef {{type: string, direction: number[]}} Move
@@ -14,10 +15,6 @@ const KEYS = {
   Numpad7: [-1, -1], Numpad8: [-1, 0], Numpad9: [-1, 1], Numpad4: [0, -1], Numpad6: [0, 1],
   Numpad1: [1, -1], Numpad2: [1, 0], Numpad3: [1, 1],
 };
-
-/** @type {Record<string, string>} */
-const NAMES = { "-1,0": "up", "1,0": "down", "0,-1": "left", "0,1": "right", "-1,-1": "up-left",
-  "-1,1": "up-right", "1,-1": "down-left", "1,1": "down-right" };
 
 /** @type {[string, number[]][]} */
 const ARROWS = [
@@ -35,7 +32,7 @@ export const PAINT = {
     ...(touch ? [] : [{ sign: "", text: "Keys: arrows or Q W E A D Z X C walk, with Shift they shoot." }]),
   ],
 
-  label: ({ type, direction }) => `${type} ${NAMES[String(direction)]}`,
+  label: ({ type, direction }) => `${type} ${DIRECTIONS[String(direction)]}`,
 
   press(turn, at) {
     turn.pick = moveTo(turn, at);

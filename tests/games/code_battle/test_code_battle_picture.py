@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cw import drawing
 from cw.drawing import DARK, colour_of
+from cw.games.code_battle.picture import DEATH, ENERGY, GROUND, WALL
 from tests.pictures.looking import Look, close, document_of, mixed, rgb
 
 
@@ -23,12 +23,12 @@ class TestCodeBattle:
             if all(abs(place[0] - row) > 1 or abs(place[1] - col) > 1 for row, col in cores)
         }
         assert len(free) > 100
-        assert {look.at(col + 0.5, row + 0.5) for row, col in free} == {rgb(drawing.WALL)}
+        assert {look.at(col + 0.5, row + 0.5) for row, col in free} == {rgb(WALL)}
         for node in frame["nodes"]:
             if (node["row"], node["col"]) not in bots:
                 colour = look.at(node["col"] + 0.5, node["row"] + 0.5)
-                full = mixed(drawing.ENERGY, drawing.GROUND, 0.9)
-                assert close(colour, full if node["energy"] else rgb(drawing.GROUND))
+                full = mixed(ENERGY, GROUND, 0.9)
+                assert close(colour, full if node["energy"] else rgb(GROUND))
 
     def test_cores_have_a_ring_and_razed_ones_a_cross(self) -> None:
         document = document_of("code-battle")
@@ -40,7 +40,7 @@ class TestCodeBattle:
             if core["active"]:
                 assert look.at(x, y - 1.15) == rgb(colour_of(core["owner"], dark=True))
             else:
-                assert look.at(x, y) == rgb(drawing.DEATH)
+                assert look.at(x, y) == rgb(DEATH)
         assert states == {True, False}
 
     def test_the_ground_is_dark(self) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+import requests
 from flask import Flask
 from flask.testing import FlaskClient
 from PIL import Image
@@ -16,11 +18,15 @@ from cw import assets
 from cw.assets import asset
 from cw.games import registry as catalogue
 from cw.games.entry import GameEntry
-from cw.games.registry import GAMES, game_entries, load_strategies
+from cw.games.registry import GAMES, game_entries, load_game, load_strategies
 from cw.kits import LANGUAGES
+from cw.replays import document as replays_document
+from cw.server.settings import LARGEST_REQUEST
 from cw.web import championship, create_app, frames
 from cw.web.documents import MARKDOWN
+from cw.web.frames import MOST_AT_ONCE
 from cw.web.games import GamePage, game_page
+from tests.fixtures import Serve
 
 PAGES = ["/games/", *(f"/games/{game}/{page}" for game in GAMES for page in ("", "rules"))]
 
@@ -329,3 +335,19 @@ def test_the_live_game_is_linked_where_bots_are_clients(client: FlaskClient, gam
     ways = client.get(f"/games/{game}/").text.partition('class="ways"')[2].partition("</ul>")[0]
     assert ('href="/"' in ways) == ('href="/rooms/"' in ways) == GAMES[game].has_clients
     assert GAMES[game].has_clients == (game == "circuit-wars")
+
+
+def test_a_request_for_frames_may_be_larger_than_others(serve: Serve) -> None:
+    game = load_game("hexagon")
+    frame = replays_document.frame_of(game, game.rules.new(2, 1, size=10))
+    body = {
+        "players": [{"player": 1, "name": "a"}, {"player": 2, "name": "b"}],
+        "first": 0,
+        "skip": 0,
+        "frames": [frame] * MOST_AT_ONCE,
+        "actions": [{}] * MOST_AT_ONCE,
+    }
+    assert len(json.dumps(body)) > LARGEST_REQUEST
+    answer = requests.post(f"{serve(create_app())}/games/hexagon/frames", json=body, timeout=60)
+    assert answer.status_code == 200, answer.text
+    assert len(answer.json()["drawn"]) == MOST_AT_ONCE
