@@ -8,7 +8,7 @@ from tests.scripts import participles, scripts, taking_html
 
 STATIC = Path(__file__).resolve().parents[1] / "static"
 
-MADE_BY_THE_SERVER = {"hub/ladder.js", "hub/renew.js"}
+MADE_BY_THE_SERVER = {"hub/ladder.js", "hub/refresh_list.js"}
 """Those that take HTML in which our own server has escaped what people have written."""
 
 

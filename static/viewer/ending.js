@@ -105,8 +105,8 @@ export function forfeit(end) {
   const { replay, turn, reason } = end;
   const fault = replay.document.faults.at(-1);
   const who = fault ? replay.name(fault.player) : losers(end);
-  const deed = fault ? detailsOf(fault) : faultOf(reason, "");
-  return `${atTurn(turn)} ${who} forfeited: it ${deed}.`;
+  const turnAction = fault ? detailsOf(fault) : faultOf(reason, "");
+  return `${atTurn(turn)} ${who} forfeited: it ${turnAction}.`;
 }
 
 /**

@@ -4,7 +4,7 @@ import { EventLog, showDetails } from "./details.js";
 import { element } from "../shared/dom.js";
 import { byId } from "./elements.js";
 import { Moments } from "./moments.js";
-import { newSurvey, survey } from "./survey.js";
+import { newSurvey, survey } from "./replay_summary.js";
 
 const HIDDEN = "viewer-hide-result";
 
@@ -38,7 +38,7 @@ export class Overview {
     this.measure = 0;
     /** @type {Map<number, import("./games/game.js").Event[]>} */
     this.events = new Map();
-    /** @type {import("./survey.js").Survey | null} */
+    /** @type {import("./replay_summary.js").Survey | null} */
     this.findings = null;
     /** @type {import("./replay.js").Replay | null} */
     this.replay = null;
@@ -123,7 +123,7 @@ export class Overview {
 
   /**
    * Process the findings of a survey.
-   * @param {import("./survey.js").Survey} survey
+   * @param {import("./replay_summary.js").Survey} survey
    * @returns {boolean} whether it is still wanted
    */
   learn(survey) {

@@ -51,8 +51,8 @@ export class TurnLog {
  * @param {Source} source
  * @returns {HTMLElement}
  */
-function sentencesOf(turn, { replay, deedsOf, events }) {
-  const deeds = deedsOf(turn).map(({ seat, text }) => `${replay.seats[seat]?.name ?? ""}: ${text}`);
-  const lines = [...deeds, ...events(turn).map(({ text }) => text)];
+function sentencesOf(turn, { replay, actionsOf, events }) {
+  const turnActions = actionsOf(turn).map(({ seat, text }) => `${replay.seats[seat]?.name ?? ""}: ${text}`);
+  const lines = [...turnActions, ...events(turn).map(({ text }) => text)];
   return element("ul", "", ...(lines.length ? lines : ["nothing"]).map((text) => element("li", "", text)));
 }

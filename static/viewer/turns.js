@@ -25,7 +25,7 @@ const MOST_TURNS = 150_000;
  * @typedef {object} Source
  * @property {import("./replay.js").Replay} replay
  * @property {boolean} alternating whether one player moves per turn
- * @property {(turn: number) => Happening[]} deedsOf
+ * @property {(turn: number) => Happening[]} actionsOf
  * @property {(turn: number) => Event[]} events
  */
 
@@ -231,17 +231,17 @@ function newRow() {
  * @param {number} lines the number that fits
  * @returns {HTMLElement[]}
  */
-function contentOf(turn, { replay, deedsOf, events }, lines) {
+function contentOf(turn, { replay, actionsOf, events }, lines) {
   const number = element("span", "at", String(turn));
   if (turn === 0) {
-    return [number, element("span", "deeds muted", "The start")];
+    return [number, element("span", "turn-actions muted", "The start")];
   }
-  const happenings = deedsOf(turn);
+  const happenings = actionsOf(turn);
   const rest = happenings.length - lines;
   const visible = rest > 0 ? happenings.slice(0, lines - 1) : happenings;
-  const deeds = visible.map((one) => deedOf(replay.seats[one.seat]?.name ?? "", one));
+  const turnActions = visible.map((one) => actionOf(replay.seats[one.seat]?.name ?? "", one));
   if (rest > 0) {
-    deeds.push(element("span", "deed muted", `and ${rest + 1} more`));
+    turnActions.push(element("span", "turn-action muted", `and ${rest + 1} more`));
   }
   const kinds = [...new Set(events(turn).map(({ kind }) => kind))];
   const marks = kinds.map((kind) => element("span", `kind ${kind}`, MARKS[kind].sign));
@@ -250,8 +250,8 @@ function contentOf(turn, { replay, deedsOf, events }, lines) {
   signs.title = words;
   signs.setAttribute("aria-hidden", "true");
   const brief = events(turn).filter(({ kind }) => kind !== "end").map(({ short, text }) => short ?? text).join(", ");
-  const empty = deeds.length ? [] : [element("span", "deed muted", brief || words || "nothing")];
-  return [number, element("span", "deeds", ...deeds, ...empty), signs];
+  const empty = turnActions.length ? [] : [element("span", "turn-action muted", brief || words || "nothing")];
+  return [number, element("span", "turn-actions", ...turnActions, ...empty), signs];
 }
 
 /**
@@ -259,8 +259,8 @@ function contentOf(turn, { replay, deedsOf, events }, lines) {
  * @param {Happening} happening
  * @returns {HTMLElement}
  */
-function deedOf(name, { seat, text, short }) {
-  const deed = element("span", "deed", badge(seat), element("span", "unseen", `${name} `), short ?? text);
-  deed.title = `${name} ${text}`;
-  return deed;
+function actionOf(name, { seat, text, short }) {
+  const turnAction = element("span", "turn-action", badge(seat), element("span", "unseen", `${name} `), short ?? text);
+  turnAction.title = `${name} ${text}`;
+  return turnAction;
 }

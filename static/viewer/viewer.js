@@ -4,12 +4,12 @@ import { Address } from "./address.js";
 import { Announcer } from "../shared/announcer.js";
 import { Chart } from "./chart.js";
 import { bindControls, offerChoices, showState } from "./controls.js";
-import { Deeds } from "./deeds.js";
+import { TurnActions } from "./turn_actions.js";
 import { Latency } from "./details.js";
 import { byId } from "./elements.js";
 import { endingOf } from "./ending.js";
 import { gameOf } from "./games/game.js";
-import { Happenings } from "./happenings.js";
+import { Happenings } from "./turn_summary.js";
 import { Output } from "./output.js";
 import { Outline } from "./outline.js";
 import { Overview } from "./overview.js";
@@ -53,8 +53,8 @@ export class Viewer {
     this.share = new Share(() => this.shareContent());
     this.playOn = new PlayOn();
     this.focus = -1;
-    /** @type {Deeds | null} */
-    this.deeds = null;
+    /** @type {TurnActions | null} */
+    this.turnActions = null;
     /** @type {import("./replay.js").Replay | null} */
     this.replay = null;
     /** @type {import("./games/game.js").Game | null} */
@@ -97,12 +97,12 @@ export class Viewer {
     this.memo = game.prepare?.(replay) ?? null;
     this.replay = replay;
     this.focus = -1;
-    const deeds = new Deeds(replay, game, this.memo);
-    this.deeds = deeds;
+    const turnActions = new TurnActions(replay, game, this.memo);
+    this.turnActions = turnActions;
     this.overview.open(replay, game);
     this.source = {
       replay, alternating: Boolean(game.mover),
-      deedsOf: (/** @type {number} */ turn) => deeds.at(turn),
+      actionsOf: (/** @type {number} */ turn) => turnActions.at(turn),
       events: (/** @type {number} */ turn) => this.overview.eventsOf(turn),
     };
     this.turnList.open(this.source);
@@ -250,7 +250,7 @@ export class Viewer {
     }
     const events = this.overview.eventsOf(turn);
     this.happenings.show({
-      replay, turn, deeds: this.deeds?.at(turn) ?? [], output: output.at(turn),
+      replay, turn, turnActions: this.turnActions?.at(turn) ?? [], output: output.at(turn),
       events: events.filter(({ kind }) => kind !== "end" && kind !== "fault"),
       ending: replay.over && turn === replay.last ? endingOf(replay, game) : "",
     });

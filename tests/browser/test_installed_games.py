@@ -132,7 +132,7 @@ def test_a_game_with_a_picture_alone_tells_scores_moves_and_what_players_see(
         number = cards.filter(has_text=name).locator(".number b").first
         expect(number).to_have_text(score)
     expect(page.locator("#happened .did").first).to_have_text(re.compile("played: Go "))
-    expect(page.locator(f".turn-row[data-turn='{last}'] .deed").first).to_contain_text("Go ")
+    expect(page.locator(f".turn-row[data-turn='{last}'] .turn-action").first).to_contain_text("Go ")
 
     page.keyboard.press("Home")
     page.wait_for_function(f"() => ({COINS})(document.getElementById('board')) > 0")

@@ -1,7 +1,7 @@
 /** Keeps the score of a challenge up to date until its last match is over. */
 
 import { documentOf } from "../shared/dom.js";
-import { keepAsking } from "./asking.js";
+import { keepAsking } from "./status_polling.js";
 
 const standing = /** @type {HTMLElement} */ (document.querySelector("#standing"));
 

@@ -1,6 +1,6 @@
 /** Shows the result of a bot's check as soon as it is known. */
 
-import { keepAsking } from "./asking.js";
+import { keepAsking } from "./status_polling.js";
 
 const panel = /** @type {HTMLElement} */ (document.querySelector("[data-state]"));
 const { state = "", status = "", checked = "", address = "" } = panel.dataset;

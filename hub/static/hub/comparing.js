@@ -1,6 +1,6 @@
 /** Shows the status of a comparison of versions, and its verdict as soon as there is one. */
 
-import { keepAsking } from "./asking.js";
+import { keepAsking } from "./status_polling.js";
 
 const panel = /** @type {HTMLElement} */ (document.querySelector("[data-state]"));
 const sentence = /** @type {HTMLElement} */ (document.querySelector("#sentence"));

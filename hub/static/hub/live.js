@@ -1,6 +1,6 @@
 /** Moves on to the next match: at once from a replay, and some seconds after the end of a live match. */
 
-import { keepAsking } from "./asking.js";
+import { keepAsking } from "./status_polling.js";
 
 const LINGERS = 5000;
 

@@ -3,7 +3,7 @@
 import { byId, element } from "../shared/dom.js";
 import { Poller, Source } from "../shared/poller.js";
 import { bindCalendars } from "./calendar.js";
-import { bindGaps } from "./gaps.js";
+import { bindGaps } from "./ranking_gap.js";
 
 const EVERY = 15_000;
 

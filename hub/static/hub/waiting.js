@@ -1,6 +1,6 @@
 /** Shows the status of a match, and the match once it can be watched: live, or when it is over. */
 
-import { keepAsking } from "./asking.js";
+import { keepAsking } from "./status_polling.js";
 
 const panel = /** @type {HTMLElement} */ (document.querySelector("[data-state]"));
 const sentence = /** @type {HTMLElement} */ (document.querySelector("#sentence"));

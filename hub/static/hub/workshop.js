@@ -3,7 +3,7 @@
 import { byId, element, link } from "../shared/dom.js";
 import { draft, parts } from "../workshop/main.js";
 import { ask, Refused, wordsOf } from "../workshop/server.js";
-import { keepAsking } from "./asking.js";
+import { keepAsking } from "./status_polling.js";
 
 /** @typedef {{number: number, bot: string, state: string}} Version with its bot's page and its state */
 /** @typedef {{step: string, problem: string, fix: string}} Step */

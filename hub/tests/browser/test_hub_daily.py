@@ -238,7 +238,7 @@ def test_a_gap_opens_from_both_ends_until_there_is_none(player: Visit) -> None:
 
 
 CLICKED = """async (gaps) => {
-    const { partsOf } = await import("/static/hub/gaps.js");
+    const { partsOf } = await import("/static/hub/ranking_gap.js");
     const walk = (top, bottom, [first, last]) => {
         if (last < first) return [[...top, ...bottom]];
         return [true, false].flatMap((fromTop) => {

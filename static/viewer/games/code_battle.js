@@ -113,17 +113,17 @@ export const CODE_BATTLE = {
 
   happened({ replay, before, after, memo }) {
     const [then, now] = [botCounts(before), botCounts(after)];
-    const { moves, fights } = deedsOf(before, after, memo);
+    const { moves, fights } = actionsOf(before, after, memo);
     return replay.seats
       .map(({ index }) => {
         const losses = after.dead.filter(({ owner }) => owner === index).length;
         const births = now[index] - then[index] + losses;
         const gained = after.players[index].collected - before.players[index].collected;
         const points = after.players[index].score - before.players[index].score;
-        const deeds = [fights[index] ? `${fights[index]} in a fight` : "", losses ? `lost ${losses}` : ""];
-        deeds.push(births > 0 ? `built ${births}` : "", gained ? `collected ${gained}` : "");
-        deeds.push(points ? `${points > 0 ? "+" : ""}${countOf(points, "point")}` : "");
-        const parts = deeds.filter(Boolean);
+        const done = [fights[index] ? `${fights[index]} in a fight` : "", losses ? `lost ${losses}` : ""];
+        done.push(births > 0 ? `built ${births}` : "", gained ? `collected ${gained}` : "");
+        done.push(points ? `${points > 0 ? "+" : ""}${countOf(points, "point")}` : "");
+        const parts = done.filter(Boolean);
         const text = [`moved ${moves[index]} of ${countOf(then[index], "bot")}`, ...parts].join(", ");
         return { seat: index, text, short: [...parts, `moved ${moves[index]}`].join(", ") };
       })
@@ -239,7 +239,7 @@ function botCounts(frame) {
  * @param {Memo} memo
  * @returns {{moves: number[], fights: number[]}} by slot
  */
-function deedsOf(before, after, memo) {
+function actionsOf(before, after, memo) {
   const [moves, fights] = [after.players.map(() => 0), after.players.map(() => 0)];
   const then = byId(memo, before);
   // New bots were built after the fight.

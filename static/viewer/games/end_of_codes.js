@@ -114,11 +114,11 @@ export const END_OF_CODES = {
         const moves = intents.filter(({ action }) => action === "move").length;
         const attacks = intents.filter(({ action }) => action === "attack").length;
         const { died, hits } = losses[index];
-        const deeds = [moves ? countOf(moves, "move") : "", attacks ? countOf(attacks, "attack") : ""].filter(Boolean);
-        const parts = [deeds.join(", ") || "idle"];
+        const done = [moves ? countOf(moves, "move") : "", attacks ? countOf(attacks, "attack") : ""].filter(Boolean);
+        const parts = [done.join(", ") || "idle"];
         parts.push(hits ? `lost ${countOf(hits, "hit point")}` : "", died ? `${died} died` : "");
         // A row has no room for the hit points of the dead too.
-        const short = died ? [`${died} died`, ...deeds] : [parts[0], hits ? `lost ${hits}` : ""];
+        const short = died ? [`${died} died`, ...done] : [parts[0], hits ? `lost ${hits}` : ""];
         return { seat: index, text: parts.filter(Boolean).join("; "), short: short.filter(Boolean).join("; ") };
       });
   },

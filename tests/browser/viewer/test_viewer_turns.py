@@ -84,9 +84,9 @@ def test_every_turn_is_listed_in_words_and_leads_there(opened: Open, game: str) 
     expect(page.locator("#turn")).to_have_text("2")
     expect(page.locator(".turn-row[aria-current]")).to_have_attribute("data-turn", "2")
     text = page.locator("#happened .did").first.inner_text()
-    deed = page.locator(".turn-row[aria-current] .deed").first
-    expect(deed).to_have_attribute("title", text)
-    expect(deed).not_to_be_empty()
+    action = page.locator(".turn-row[aria-current] .turn-action").first
+    expect(action).to_have_attribute("title", text)
+    expect(action).not_to_be_empty()
 
 
 @pytest.mark.thorough

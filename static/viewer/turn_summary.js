@@ -13,7 +13,7 @@ const MOST_LISTED = 24;
  * @typedef {object} Content
  * @property {import("./replay.js").Replay} replay
  * @property {number} turn
- * @property {import("./games/game.js").Happening[]} deeds
+ * @property {import("./games/game.js").Happening[]} turnActions
  * @property {import("./games/game.js").Event[]} events those that are not faults
  * @property {string[]} output each player's output in the turn, "" for none
  * @property {string} ending why the match ended, "" before its end
@@ -29,7 +29,7 @@ export class Happenings {
 
   /** @param {Content} content */
   show(content) {
-    const { replay, turn, deeds, events, output, ending } = content;
+    const { replay, turn, turnActions, events, output, ending } = content;
     const faults = replay.faults.get(turn) ?? [];
     const faulty = new Set(faults.map(({ player }) => replay.seat(player)));
     const writers = replay.seats.filter(({ index }) => output[index] && !faulty.has(index));
@@ -37,7 +37,7 @@ export class Happenings {
       ...faults.map((fault) => this.faultRow(fault, content)),
       ...events.map(({ kind, text }) => element("li", `event ${kind}`, element("span", "", text))),
       ...(ending ? [element("li", "event end", element("span", "", ending))] : []),
-      ...deedRows(replay, turn, deeds),
+      ...actionRows(replay, turn, turnActions),
       ...writers.map(({ index, name }) => outputRow(index, name, output[index])),
     ];
     const start = element("li", "muted", "The start: nothing has happened yet.");
@@ -81,17 +81,17 @@ export class Happenings {
 /**
  * @param {import("./replay.js").Replay} replay
  * @param {number} turn
- * @param {import("./games/game.js").Happening[]} deeds
+ * @param {import("./games/game.js").Happening[]} turnActions
  * @returns {HTMLElement[]}
  */
-function deedRows(replay, turn, deeds) {
+function actionRows(replay, turn, turnActions) {
   const times = turn > 0 ? replay.document.turns[turn - 1].ms ?? {} : {};
-  const rows = deeds.slice(0, MOST_LISTED).map(({ seat, text }) => {
+  const rows = turnActions.slice(0, MOST_LISTED).map(({ seat, text }) => {
     const { key = "", name = "" } = replay.seats[seat] ?? {};
     const took = Object.hasOwn(times, key) ? [element("span", "took", timeWords(Number(times[key])))] : [];
     return element("li", "", badge(seat), element("span", "did", element("b", "", name), ` ${text}`), ...took);
   });
-  const more = deeds.length - rows.length;
+  const more = turnActions.length - rows.length;
   return more > 0 ? [...rows, element("li", "muted", `and ${more} more players`)] : rows;
 }
 

@@ -4,7 +4,7 @@
 const MOST_TURNS = 2000;
 
 /** What players did in each turn of a replay. */
-export class Deeds {
+export class TurnActions {
   /**
    * @param {import("./replay.js").Replay} replay
    * @param {import("./games/game.js").Game} game
@@ -32,8 +32,8 @@ export class Deeds {
     }
     const { replay, memo } = this;
     const before = replay.frame(turn - 1);
-    const deeds = this.game.happened({ replay, turn, before, after: replay.frame(turn), actions: replay.actions(turn), memo });
-    this.entries.set(turn, deeds);
-    return deeds;
+    const turnActions = this.game.happened({ replay, turn, before, after: replay.frame(turn), actions: replay.actions(turn), memo });
+    this.entries.set(turn, turnActions);
+    return turnActions;
   }
 }
