@@ -44,9 +44,7 @@ class SpringCup:
         self.resources, self.clock = resources, resources.clock
         self.names = NAMES[:number]
         self.do(self.add_bots, game)
-        self.do(
-            competitions_service.new, self.clock, "cup", game, slug="spring", title="Spring cup"
-        )
+        self.do(competitions_service.new, "cup", game, slug="spring", title="Spring cup")
         self.set(bots=",".join(self.names), **settings)
 
     def do(self, verb: Callable[..., T], *arguments: Any, **more: Any) -> T:
