@@ -14,7 +14,7 @@ from cw.errors import UsageError, choices
 from cw.games.registry import load_game
 from cw_hub.cli import daily, tournament
 from cw_hub.cli.options import as_json, with_settings
-from cw_hub.cli.site import act_on_competition, opened, tell
+from cw_hub.cli.site import NAME, Answer, opened, reading, tell, writing
 from cw_hub.cli.tournament import FILE, NEW_FILE, NewTournament, read_text
 from cw_hub.competitions import service as competitions_service
 from cw_hub.competitions.format import Format, NewCompetition, format_named
@@ -57,7 +57,6 @@ class Wanted:
 @click.option("--game", default="", help="Game that the competition plays.")
 @click.option(
     "--format",
-    "format_name",
     default="",
     help="Format of the competition: daily, rated, tournament or cup.",
 )
@@ -87,19 +86,12 @@ def new(
     settings: HubSettings,
     name: str,
     of_game: str,
-    game: str,
-    format_name: str,
-    like: str,
-    title: str,
-    description: Path | None,
-    starts: str,
-    ends: str,
-    zone: str,
     file: Path | None,
     teams: Path | None,
     cards: Path | None,
     *,
     as_json: bool,
+    **options: Any,
 ) -> None:
     """Create a competition: a tournament of teams, or FORMAT GAME, such as `daily paint`.
 
@@ -117,21 +109,10 @@ def new(
 
     For a tournament, prints the token of its host once, and with --json those of the cards.
     """
-    slug = "" if of_game else name
-    format_name, game = (name, of_game) if of_game else (format_name, game)
-    if of_game and format_name in tournament.MAKERS:
-        slug = game
-    wanted = Wanted(
-        format=format_name,
-        game=game,
-        slug=slug,
-        title=title,
-        description=description,
-        like=like,
-        starts=starts,
-        ends=ends,
-        zone=zone,
-    )
+    wanted = Wanted(slug="" if of_game else name, **options)
+    if of_game:
+        slug = of_game if name in tournament.MAKERS else ""
+        wanted = replace(wanted, format=name, game=of_game, slug=slug)
     with opened(settings) as database, database.reading() as session:
         planned = plan(session, wanted)
     if make := tournament.MAKERS.get(planned.format.name):
@@ -141,8 +122,9 @@ def new(
         raise UsageError("--config, --teams and --cards are for --format tournament")
     with opened(settings) as database, database.writing() as session:
         facts = planned.create(session)
-    name, verb = f"{facts.format}/{facts.slug}", "announce" if starts else "resume"
-    words = f"created {name}; {'announce' if starts else 'start'} it with: cw hub competition"
+    name = f"{facts.format}/{facts.slug}"
+    does, verb = ("announce", "announce") if wanted.starts else ("start", "resume")
+    words = f"created {name}; {does} it with: cw hub competition"
     tell({"competition": name}, f"{words} {verb} {name}", as_json=as_json)
 
 
@@ -242,134 +224,104 @@ def format_of(facts: CompetitionFacts) -> Format:
 
 
 @competition.command("list")
-@with_settings
-@as_json
-def list_command(settings: HubSettings, *, as_json: bool) -> None:
+@reading
+def list_command(session: Session) -> list[Answer]:
     """Print all competitions, one per line."""
-    with opened(settings) as database, database.reading() as session:
-        rows = competitions_service.everything(session)
-    for one in rows:
-        tell(asdict(one), f"{one.format}/{one.slug}  {one.state}  {one.title}", as_json=as_json)
+    return [
+        (asdict(one), f"{one.format}/{one.slug}  {one.state}  {one.title}")
+        for one in competitions_service.everything(session)
+    ]
 
 
 @competition.command()
-@click.argument("name")
-@with_settings
-@as_json
-def show(settings: HubSettings, name: str, *, as_json: bool) -> None:
+@NAME
+@reading
+def show(session: Session, name: str) -> Answer:
     """Print the details of a competition."""
-    with opened(settings) as database, database.reading() as session:
-        document = asdict(competitions_service.named(session, name))
-    tell(document, "\n".join(f"{key}: {value}" for key, value in document.items()), as_json=as_json)
+    document = asdict(competitions_service.named(session, name))
+    return document, "\n".join(f"{key}: {value}" for key, value in document.items())
 
 
 @competition.command()
-@click.argument("name")
+@NAME
 @click.option("--title", help="Title of the competition on pages.")
 @click.option("--description", type=FILE, help="Markdown file with the description for its page.")
-@with_settings
-@as_json
-def describe(
-    settings: HubSettings, name: str, title: str | None, description: Path | None, *, as_json: bool
-) -> None:
+@writing
+def describe(session: Session, name: str, title: str | None, description: Path | None) -> Answer:
     """Change title and description; an empty file removes the description."""
     if title is None and description is None:
         raise UsageError("give --title, --description or both")
     words = None if description is None else read_text(description)
-
-    def act(session: Session, of: CompetitionFacts) -> None:
-        competitions_service.describe(session, of.id, title=title, description=words)
-
-    act_on_competition(settings, name, act)
-    tell({"competition": name}, f"updated {name}", as_json=as_json)
+    of = competitions_service.named(session, name)
+    competitions_service.describe(session, of.id, title=title, description=words)
+    return {"competition": name}, f"updated {name}"
 
 
 @competition.command("dates")
-@click.argument("name")
+@NAME
 @click.option("--starts", help="When it begins, such as 2027-01-31T18:00, or none.")
 @click.option("--ends", help="When it ends, in the same form, or none.")
 @click.option("--zone", help="Time zone of both, such as Europe/Athens.  [default: the one it has]")
-@with_settings
-@as_json
+@writing
 def dates_command(
-    settings: HubSettings,
-    name: str,
-    starts: str | None,
-    ends: str | None,
-    zone: str | None,
-    *,
-    as_json: bool,
-) -> None:
+    session: Session, name: str, starts: str | None, ends: str | None, zone: str | None
+) -> Answer:
     """Set or print the times at which a competition begins and ends.
 
     A draft begins once it is announced: cw hub competition announce NAME
     """
-
-    def act(session: Session, of: CompetitionFacts) -> Dates:
-        before, own_zone = dates_of(session, of.id), zone or of.zone
-        start, end = (
-            field_text(at, own_zone) if text is None else "" if text == NONE else text
-            for text, at in ((starts, before.starts), (ends, before.ends))
-        )
-        if starts is not None or ends is not None or zone is not None:
-            dates = read_dates(start, end, own_zone)
-            format_of(of).schedule(session, of, dates, OPERATOR)
-        return dates_of(session, of.id)
-
-    dates = act_on_competition(settings, name, act)
+    of = competitions_service.named(session, name)
+    before, own_zone = dates_of(session, of.id), zone or of.zone
+    start, end = (
+        field_text(at, own_zone) if text is None else "" if text == NONE else text
+        for text, at in ((starts, before.starts), (ends, before.ends))
+    )
+    if starts is not None or ends is not None or zone is not None:
+        dates = read_dates(start, end, own_zone)
+        format_of(of).schedule(session, of, dates, OPERATOR)
+    dates = dates_of(session, of.id)
     moments = {"starts": dates.starts, "ends": dates.ends}
     words = (f"{what} {at:%Y-%m-%d %H:%M} UTC" for what, at in moments.items() if at is not None)
     text = f"{name} {' and '.join(words) or 'has no start and no end'}"
-    tell({"competition": name, **moments}, text, as_json=as_json)
+    return {"competition": name, **moments}, text
 
 
-def change_state(
-    settings: HubSettings, name: str, state: CompetitionState, *, as_json: bool
-) -> None:
-    """Set the state of a competition."""
-
-    def act(session: Session, of: CompetitionFacts) -> None:
-        format_of(of).steer(session, of, state, OPERATOR)
-
-    act_on_competition(settings, name, act)
-    tell({"competition": name, "state": state}, f"{name} is {state}", as_json=as_json)
+def steer(session: Session, name: str, state: CompetitionState) -> Answer:
+    """Set the state of a competition; return what the command prints."""
+    of = competitions_service.named(session, name)
+    format_of(of).steer(session, of, state, OPERATOR)
+    return {"competition": name, "state": state}, f"{name} is {state}"
 
 
 @competition.command()
-@click.argument("name")
-@with_settings
-@as_json
-def resume(settings: HubSettings, name: str, *, as_json: bool) -> None:
+@NAME
+@writing
+def resume(session: Session, name: str) -> Answer:
     """Start or resume a competition; anything due meanwhile is skipped."""
-    change_state(settings, name, "running", as_json=as_json)
+    return steer(session, name, "running")
 
 
 @competition.command()
-@click.argument("name")
-@with_settings
-@as_json
-def announce(settings: HubSettings, name: str, *, as_json: bool) -> None:
+@NAME
+@writing
+def announce(session: Session, name: str) -> Answer:
     """Publish a draft; it begins at its start time."""
-    change_state(settings, name, "planned", as_json=as_json)
+    return steer(session, name, "planned")
 
 
 @competition.command()
-@click.argument("name")
-@with_settings
-@as_json
-def pause(settings: HubSettings, name: str, *, as_json: bool) -> None:
+@NAME
+@writing
+def pause(session: Session, name: str) -> Answer:
     """Pause a competition; planned matches are still played."""
-    change_state(settings, name, "paused", as_json=as_json)
+    return steer(session, name, "paused")
 
 
 @competition.command("set")
-@click.argument("name")
+@NAME
 @click.argument("values", nargs=-1, required=True, metavar="NAME=VALUE...")
-@with_settings
-@as_json
-def set_command(
-    settings: HubSettings, name: str, values: tuple[str, ...], *, as_json: bool
-) -> None:
+@writing
+def set_command(session: Session, name: str, values: tuple[str, ...]) -> Answer:
     """Change settings of a competition.
 
     A daily one has time (18:00), zone (UTC) and options, a JSON object with options of the game:
@@ -380,13 +332,10 @@ def set_command(
     A cup has contest (round-robin), bots (Ada,Bob,Cid), options, groups, players and rounds.
     """
     changes = dict(read_value(text) for text in values)
-
-    def act(session: Session, of: CompetitionFacts) -> None:
-        format_of(of).change(session, of, changes, OPERATOR)
-
-    act_on_competition(settings, name, act)
+    of = competitions_service.named(session, name)
+    format_of(of).change(session, of, changes, OPERATOR)
     words = ", ".join(f"{key} is {json.dumps(value)}" for key, value in changes.items())
-    tell({"competition": name, "settings": changes}, words, as_json=as_json)
+    return {"competition": name, "settings": changes}, words
 
 
 def read_value(text: str) -> tuple[str, Any]:

@@ -7,72 +7,51 @@ from typing import Final
 import click
 
 from cw.errors import UsageError
-from cw_hub.cli.options import as_json, with_settings
-from cw_hub.cli.site import act_on_competition, tell
+from cw_hub.cli.site import NAME, Answer, reading, writing
+from cw_hub.competitions import service as competitions_service
 from cw_hub.competitions.daily import service as daily_service
 from cw_hub.competitions.service import CompetitionFacts
-from cw_hub.operation.settings import HubSettings
 from cw_hub.store.database import Session
 
 MOST_TIMES: Final = 5
 """Maximum number of due times printed."""
 
 
-def daily_only(of: CompetitionFacts) -> None:
-    """Raise UsageError for a competition without due times."""
-    if of.format != daily_service.FORMAT:
-        raise UsageError(f"{of.format}/{of.slug} has no due times: it is not daily")
+def daily_named(session: Session, name: str) -> CompetitionFacts:
+    """Return a daily competition; raise UsageError for one without due times."""
+    facts = competitions_service.named(session, name)
+    if facts.format != daily_service.FORMAT:
+        raise UsageError(f"{facts.format}/{facts.slug} has no due times: it is not daily")
+    return facts
 
 
 @click.command("next")
-@click.argument("name")
-@with_settings
-@as_json
-def next_command(settings: HubSettings, name: str, *, as_json: bool) -> None:
+@NAME
+@reading
+def next_command(session: Session, name: str) -> Answer:
     """Print the next due times of a daily competition."""
-
-    def act(session: Session, of: CompetitionFacts) -> list[str]:
-        daily_only(of)
-        return [
-            f"{due:%Y-%m-%d %H:%M} UTC" for due in daily_service.upcoming(session, of, MOST_TIMES)
-        ]
-
-    dues = act_on_competition(settings, name, act)
-    tell(
-        {"competition": name, "next": dues},
-        "\n".join(dues) or "no game is planned",
-        as_json=as_json,
-    )
+    dues = daily_service.upcoming(session, daily_named(session, name), MOST_TIMES)
+    lines = [f"{due:%Y-%m-%d %H:%M} UTC" for due in dues]
+    return {"competition": name, "next": lines}, "\n".join(lines) or "no game is planned"
 
 
 @click.command()
-@click.argument("name")
-@with_settings
-@as_json
-def run(settings: HubSettings, name: str, *, as_json: bool) -> None:
+@NAME
+@writing
+def run(session: Session, name: str) -> Answer:
     """Start a game of a daily competition now; the site plays it."""
-
-    def act(session: Session, of: CompetitionFacts) -> str:
-        daily_only(of)
-        return daily_service.begin(session, of.id)
-
-    game = act_on_competition(settings, name, act)
-    tell({"competition": name, "match": game}, f"queued {game}", as_json=as_json)
+    game = daily_service.begin(session, daily_named(session, name).id)
+    return {"competition": name, "match": game}, f"queued {game}"
 
 
 @click.command()
-@click.argument("name")
-@with_settings
-@as_json
-def skip(settings: HubSettings, name: str, *, as_json: bool) -> None:
+@NAME
+@writing
+def skip(session: Session, name: str) -> Answer:
     """Cancel the next due time of a daily competition."""
-
-    def act(session: Session, of: CompetitionFacts) -> str:
-        daily_only(of)
-        return f"{daily_service.skip(session, of.id):%Y-%m-%d %H:%M} UTC"
-
-    due = act_on_competition(settings, name, act)
-    tell({"competition": name, "skipped": due}, f"cancelled the game at {due}", as_json=as_json)
+    due = daily_service.skip(session, daily_named(session, name).id)
+    words = f"{due:%Y-%m-%d %H:%M} UTC"
+    return {"competition": name, "skipped": words}, f"cancelled the game at {words}"
 
 
 COMMANDS: Final = (next_command, run, skip)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from itertools import islice
 from typing import Final
 
@@ -10,11 +9,12 @@ import click
 
 from cw.errors import UsageError
 from cw_hub.accounts import audit
+from cw_hub.accounts.administration import OPERATOR
 from cw_hub.cli.options import as_json, with_settings
+from cw_hub.cli.site import Answer, opened, tell, writing
 from cw_hub.competitions.rated import service as rated_service
-from cw_hub.operation.queue import CeleryQueue
-from cw_hub.operation.resources import opened
 from cw_hub.operation.settings import HubSettings
+from cw_hub.store.database import Session
 from cw_hub.store.models import Competition
 
 MOST_DIFFERENCES: Final = 100
@@ -43,44 +43,30 @@ def verify(settings: HubSettings, slug: str | None, tolerance: float, as_json: b
     Exit code 1 if anything differs.
     """
     differences: list[tuple[str, rated_service.Difference]] = []
-    with (
-        opened(settings, CeleryQueue(settings)) as resources,
-        resources.database.reading() as session,
-    ):
+    with opened(settings) as database, database.reading() as session:
         for one in chosen(rated_service.rated_competitions(session), slug):
             own = islice(rated_service.verify(session, one.id, tolerance), MOST_DIFFERENCES)
             differences += [(one.slug, difference) for difference in own]
-    if as_json:
-        documents = [
-            {"competition": name, **difference._asdict()} for name, difference in differences
-        ]
-        click.echo(json.dumps({"differences": documents}, default=str))
-    else:
-        for name, difference in differences:
-            click.echo(f"{name}: {difference}")
-        click.echo(
-            "The ratings match the results."
-            if not differences
-            else "The ratings differ from the results."
-        )
+    documents = [{"competition": name, **difference._asdict()} for name, difference in differences]
+    ends = "The ratings differ from" if differences else "The ratings match"
+    lines = [*(f"{name}: {difference}" for name, difference in differences), f"{ends} the results."]
+    tell({"differences": documents}, "\n".join(lines), as_json=as_json)
     if differences:
         raise SystemExit(1)
 
 
 @ratings_group.command()
-@with_settings
 @SLUG
-def rebuild(settings: HubSettings, slug: str | None) -> None:
+@writing
+def rebuild(session: Session, slug: str | None) -> list[Answer]:
     """Rewrite the ratings of the competition SLUG, or of all, from their matches."""
-    with (
-        opened(settings, CeleryQueue(settings)) as resources,
-        resources.database.writing() as session,
-    ):
-        for one in chosen(rated_service.rated_competitions(session), slug):
-            number = rated_service.rebuild(session, one.id)
-            about = {"matches": number}
-            audit.note(session, "operator", "rebuild", f"rated/{one.slug}", detail=about)
-            click.echo(f"{one.slug}: {number} matches")
+    answers = []
+    for one in chosen(rated_service.rated_competitions(session), slug):
+        detail = {"matches": rated_service.rebuild(session, one.id)}
+        audit.note(session, OPERATOR, "rebuild", f"rated/{one.slug}", detail=detail)
+        words = f"{one.slug}: {detail['matches']} matches"
+        answers.append(({"competition": one.slug, **detail}, words))
+    return answers
 
 
 def chosen(competitions: list[Competition], slug: str | None) -> list[Competition]:

@@ -4,34 +4,82 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict
-from functools import partial
-from typing import Any, Concatenate, ParamSpec, TypeVar, get_args
+from functools import partial, wraps
+from typing import Any, Concatenate, Final, ParamSpec, TypeAlias, get_args
 
 import click
 from email_validator import EmailNotValidError, validate_email
 
 from cw.errors import UsageError, visible
-from cw_hub.accounts import administration, audit, tickets
+from cw_hub.accounts import administration, tickets
 from cw_hub.accounts import limits as accounts_limits
-from cw_hub.accounts.administration import OPERATOR as ADMINISTRATION_OPERATOR
-from cw_hub.accounts.tickets import NewToken, Scope, Token
+from cw_hub.accounts.administration import OPERATOR
+from cw_hub.accounts.tickets import NewToken, Scope
 from cw_hub.bots import house
 from cw_hub.bots import service as bots_service
 from cw_hub.bots.service import NewBot
 from cw_hub.cli.options import as_json, with_settings
-from cw_hub.competitions import service as competitions_service
 from cw_hub.competitions.format import competing
-from cw_hub.competitions.service import CompetitionFacts
-from cw_hub.matches import results
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import opened as resources_opened
 from cw_hub.operation.settings import HubSettings
+from cw_hub.site.admin import actions
 from cw_hub.site.formats import FORMATS
 from cw_hub.store.database import Database, Session
 from cw_hub.store.migrations import prepare
 from cw_hub.store.models import Role
+
+P = ParamSpec("P")
+
+Answer: TypeAlias = tuple[dict[str, Any], str]
+"""What a command prints: a document with `--json`, or else words."""
+
+NAME: Final = click.argument("name")
+
+
+@contextmanager
+def opened(settings: HubSettings) -> Iterator[Database]:
+    """Open the database of a site that has been started before."""
+    if settings.is_sqlite and not settings.data.is_dir():
+        raise UsageError(f"there is no data folder {settings.data}; cw hub serve creates it")
+    database = Database(settings.database)
+    try:
+        prepare(database)
+        yield database
+    finally:
+        database.close()
+
+
+def tell(document: dict[str, Any], words: str, *, as_json: bool) -> None:
+    """Print a result, as JSON or as text."""
+    click.echo(json.dumps(document, default=str) if as_json else visible(words))
+
+
+def answering(
+    command: Callable[Concatenate[Session, P], Answer | list[Answer]],
+    begin: Callable[[Database], AbstractContextManager[Session]],
+) -> Callable[..., None]:
+    """Add `--set` and `--json` to a command; pass it a session, and print what it returns."""
+
+    @with_settings
+    @as_json
+    @wraps(command)
+    def run(settings: HubSettings, *args: Any, as_json: bool, **kwargs: Any) -> None:
+        with opened(settings) as database, begin(database) as session:
+            answer = command(session, *args, **kwargs)
+        for document, words in answer if isinstance(answer, list) else [answer]:
+            tell(document, words, as_json=as_json)
+
+    return run
+
+
+reading = partial(answering, begin=Database.reading)
+"""Decorates a command that changes nothing."""
+
+writing = partial(answering, begin=Database.writing)
+"""Decorates a command that is one transaction."""
 
 
 @click.group()
@@ -77,33 +125,22 @@ def add(
 
 
 @bot.command()
-@with_settings
 @click.argument("bot_id")
 @click.argument("reason")
-def suspend(settings: HubSettings, bot_id: str, reason: str) -> None:
+@writing
+def suspend(session: Session, bot_id: str, reason: str) -> Answer:
     """Suspend the bot BOT_ID; its owner sees the REASON."""
-    with (
-        resources_opened(settings, CeleryQueue(settings)) as resources,
-        resources.database.writing() as session,
-    ):
-        bots_service.suspend(session, bot_id, reason, ADMINISTRATION_OPERATOR)
-    click.echo(f"suspended {bot_id}")
+    bots_service.suspend(session, bot_id, reason, OPERATOR)
+    return {"bot_id": bot_id, "suspended": True}, f"suspended {bot_id}"
 
 
 @bot.command()
-@with_settings
 @click.argument("bot_id")
-def restore(settings: HubSettings, bot_id: str) -> None:
+@writing
+def restore(session: Session, bot_id: str) -> Answer:
     """Restore the suspended bot BOT_ID; the next sweep checks it."""
-    with (
-        resources_opened(settings, CeleryQueue(settings)) as resources,
-        resources.database.writing() as session,
-    ):
-        bots_service.restore(session, bot_id, ADMINISTRATION_OPERATOR)
-    click.echo(f"restored {bot_id}: it will be checked")
-
-
-OPERATOR = "operator"
+    bots_service.restore(session, bot_id, OPERATOR)
+    return {"bot_id": bot_id, "suspended": False}, f"restored {bot_id}: it will be checked"
 
 
 @click.group()
@@ -112,36 +149,24 @@ def match() -> None:
 
 
 @match.command()
-@with_settings
 @click.argument("match_id")
-def requeue(settings: HubSettings, match_id: str) -> None:
+@writing
+def requeue(session: Session, match_id: str) -> Answer:
     """Give the failed match MATCH_ID another five attempts."""
-    with (
-        resources_opened(settings, CeleryQueue(settings)) as resources,
-        resources.database.writing() as session,
-    ):
-        if not results.requeue_failed(session, match_id):
-            raise UsageError(f"{match_id} is not a failed match")
-        audit.note(session, OPERATOR, "requeue", f"match:{match_id}")
-    click.echo(f"queued {match_id}")
+    actions.requeue(session, match_id)
+    return {"match_id": match_id, "state": "queued"}, f"queued {match_id}"
 
 
 @match.command()
-@with_settings
 @click.argument("match_id")
 @click.option(
     "--reason", default="called off by the operator", help="Reason, shown on the page of the match."
 )
-def void(settings: HubSettings, match_id: str, reason: str) -> None:
+@writing
+def void(session: Session, match_id: str, reason: str) -> Answer:
     """Cancel the match MATCH_ID, which must not have begun."""
-    with (
-        resources_opened(settings, CeleryQueue(settings)) as resources,
-        resources.database.writing() as session,
-    ):
-        if not results.void(session, match_id, reason):
-            raise UsageError(f"{match_id} is not a waiting match")
-        audit.note(session, OPERATOR, "void", f"match:{match_id}")
-    click.echo(f"cancelled {match_id}")
+    actions.void(session, match_id, reason)
+    return {"match_id": match_id, "state": "void"}, f"cancelled {match_id}"
 
 
 @click.group()
@@ -152,39 +177,11 @@ def user() -> None:
     """
 
 
-@contextmanager
-def opened(settings: HubSettings) -> Iterator[Database]:
-    """Open the database of a site that has been started before."""
-    if settings.is_sqlite and not settings.data.is_dir():
-        raise UsageError(f"there is no data folder {settings.data}; cw hub serve creates it")
-    database = Database(settings.database)
-    try:
-        prepare(database)
-        yield database
-    finally:
-        database.close()
-
-
-def do(settings: HubSettings, act: Callable[..., Any]) -> Any:
-    """Run a function in a separate transaction; return its result."""
-    with opened(settings) as database, database.writing() as session:
-        return act(session)
-
-
-def tell(document: dict[str, Any], words: str, *, as_json: bool) -> None:
-    """Print a result, as JSON or as text."""
-    click.echo(json.dumps(document, default=str) if as_json else visible(words))
-
-
 @user.command("list")
-@with_settings
-@as_json
-def list_users(settings: HubSettings, *, as_json: bool) -> None:
+@reading
+def list_users(session: Session) -> list[Answer]:
     """Print all accounts, one per line."""
-    with opened(settings) as database, database.reading() as session:
-        people = administration.everybody(session)
-    for facts in people:
-        tell(asdict(facts), line_of(facts), as_json=as_json)
+    return [(asdict(facts), line_of(facts)) for facts in administration.everybody(session)]
 
 
 def line_of(facts: administration.Facts) -> str:
@@ -194,99 +191,88 @@ def line_of(facts: administration.Facts) -> str:
 
 
 @user.command()
-@click.argument("name")
-@with_settings
-@as_json
-def show(settings: HubSettings, name: str, *, as_json: bool) -> None:
+@NAME
+@reading
+def show(session: Session, name: str) -> Answer:
     """Print the details of an account."""
-    with opened(settings) as database, database.reading() as session:
-        document = asdict(administration.find(session, name))
-    words = "\n".join(
-        f"{key}: {'-' if value is None else value}" for key, value in document.items()
-    )
-    tell(document, words, as_json=as_json)
+    document = asdict(administration.find(session, name))
+    lines = (f"{key}: {'-' if value is None else value}" for key, value in document.items())
+    return document, "\n".join(lines)
 
 
 @user.command()
-@click.argument("name")
+@NAME
 @click.option("--off", is_flag=True, help="Make the user a player again.")
-@with_settings
-@as_json
-def admin(settings: HubSettings, name: str, *, off: bool, as_json: bool) -> None:
+@writing
+def admin(session: Session, name: str, *, off: bool) -> Answer:
     """Make a user an admin."""
     role: Role = "player" if off else "admin"
-    do(settings, partial(administration.set_role, username=name, role=role))
-    tell({"user": name, "role": role}, f"{name} is now {role}", as_json=as_json)
+    administration.set_role(session, name, role)
+    return {"user": name, "role": role}, f"{name} is now {role}"
 
 
 @user.command()
-@click.argument("name")
-@with_settings
-@as_json
-def lock(settings: HubSettings, name: str, *, as_json: bool) -> None:
+@NAME
+@writing
+def lock(session: Session, name: str) -> Answer:
     """Lock an account; open sessions end at once."""
-    do(settings, partial(administration.lock, username=name))
-    tell({"user": name, "locked": True}, f"locked {name}", as_json=as_json)
+    administration.lock(session, name)
+    return {"user": name, "locked": True}, f"locked {name}"
 
 
 @user.command()
-@click.argument("name")
-@with_settings
-@as_json
-def unlock(settings: HubSettings, name: str, *, as_json: bool) -> None:
+@NAME
+@writing
+def unlock(session: Session, name: str) -> Answer:
     """Unlock an account."""
-    do(settings, partial(administration.unlock, username=name))
-    tell({"user": name, "locked": False}, f"unlocked {name}", as_json=as_json)
+    administration.unlock(session, name)
+    return {"user": name, "locked": False}, f"unlocked {name}"
 
 
 @user.command()
-@click.argument("name")
+@NAME
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @with_settings
 @as_json
 def delete(settings: HubSettings, name: str, *, yes: bool, as_json: bool) -> None:
     """Delete an account; this cannot be undone."""
+    # Before the transaction, which would hold up the site until the operator answers.
     if not yes:
         click.confirm(f"Delete the account of {visible(name)} for good?", abort=True, err=True)
-    do(settings, partial(administration.delete, username=name))
+    with opened(settings) as database, database.writing() as session:
+        administration.delete(session, name)
     tell({"user": name, "deleted": True}, f"deleted {name}", as_json=as_json)
 
 
 @user.command("set-email")
-@click.argument("name")
+@NAME
 @click.argument("email")
-@with_settings
-@as_json
-def set_email(settings: HubSettings, name: str, email: str, *, as_json: bool) -> None:
+@writing
+def set_email(session: Session, name: str, email: str) -> Answer:
     """Change the e-mail address of a user."""
     try:
         validate_email(email, check_deliverability=False, allow_smtputf8=False)
     except EmailNotValidError as error:
         raise UsageError(f"invalid e-mail address: {error}") from None
-    do(settings, partial(administration.set_email, username=name, email=email))
-    tell({"user": name, "email": email}, f"the address of {name} is now {email}", as_json=as_json)
+    administration.set_email(session, name, email)
+    return {"user": name, "email": email}, f"the address of {name} is now {email}"
 
 
 @user.command("confirm-email")
-@click.argument("name")
-@with_settings
-@as_json
-def confirm_email(settings: HubSettings, name: str, *, as_json: bool) -> None:
+@NAME
+@writing
+def confirm_email(session: Session, name: str) -> Answer:
     """Mark the e-mail address of a user as confirmed, without a mail."""
-    do(settings, partial(administration.confirm_email, username=name))
-    words = f"confirmed the address of {name}"
-    tell({"user": name, "confirmed": True}, words, as_json=as_json)
+    administration.confirm_email(session, name)
+    return {"user": name, "confirmed": True}, f"confirmed the address of {name}"
 
 
 @user.command()
-@click.argument("name")
+@NAME
 @click.argument("limit", required=False)
 @click.argument("most", required=False)
-@with_settings
-@as_json
-def limit(
-    settings: HubSettings, name: str, limit: str | None, most: str | None, *, as_json: bool
-) -> None:
+@writing
+def limit(session: Session, name: str, limit: str | None, most: str | None) -> Answer:
     """Print or change the limits of an account.
 
     LIMIT is bots, practice, challenges, uploads or comparisons; MOST a number, 0 to lock it, or
@@ -294,16 +280,15 @@ def limit(
     """
     if limit is not None and most is not None:
         number = None if most == "usual" else accounts_limits.read_most(most)
-        do(settings, partial(administration.set_limit, username=name, name=limit, most=number))
-    with opened(settings) as database, database.reading() as session:
-        limits = accounts_limits.of_user(session, administration.find(session, name).id)
+        administration.set_limit(session, name, limit, number)
+    limits = accounts_limits.of_user(session, administration.find(session, name).id)
     chosen = {key: value for key, value in limits.items() if limit in (None, key)}
     lines = [f"{accounts_limits.LIMITS[key]}: {value}" for key, value in chosen.items()]
-    tell({"user": name, "limits": chosen}, "\n".join(lines) or "as usual", as_json=as_json)
+    return {"user": name, "limits": chosen}, "\n".join(lines) or "as usual"
 
 
 @user.command("reset-link")
-@click.argument("name")
+@NAME
 @with_settings
 @as_json
 def reset_link(settings: HubSettings, name: str, *, as_json: bool) -> None:
@@ -311,7 +296,8 @@ def reset_link(settings: HubSettings, name: str, *, as_json: bool) -> None:
 
     It begins with CW_PUBLIC_URL; without one, with CW_HOST and CW_PORT.
     """
-    ticket = do(settings, partial(administration.reset_link, username=name))
+    with opened(settings) as database, database.writing() as session:
+        ticket = administration.reset_link(session, name)
     link = f"{settings.address}/reset/{ticket}"
     tell({"user": name, "link": link}, link, as_json=as_json)
 
@@ -327,7 +313,7 @@ def token() -> None:
 
 @token.command()
 @click.argument("username")
-@click.argument("name")
+@NAME
 @click.option(
     "--scope",
     "scopes",
@@ -344,90 +330,47 @@ def token() -> None:
     show_default=True,
     help="Days until the token expires.",
 )
-@with_settings
-@as_json
+@writing
 def create(
-    settings: HubSettings,
-    username: str,
-    name: str,
-    scopes: tuple[Scope, ...],
-    days: int,
-    as_json: bool,
-) -> None:
+    session: Session, username: str, name: str, scopes: tuple[Scope, ...], days: int
+) -> Answer:
     """Create a token named NAME for USERNAME, and print it once."""
     if not 0 < len(name) <= tickets.LONGEST_NAME:
         raise UsageError(f"the name must have 1 to {tickets.LONGEST_NAME} characters")
     new = NewToken(name, frozenset(scopes), days)
-    user_id = find(settings, username)
-    secret = do(
-        settings, partial(tickets.create, user_id=user_id, new=new, actor=administration.OPERATOR)
-    )
-    tell({"user": username, "token": secret}, secret, as_json=as_json)
+    user_id = administration.find(session, username).id
+    secret = tickets.create(session, user_id, new, actor=OPERATOR)
+    return {"user": username, "token": secret}, secret
 
 
 @token.command("list")
 @click.argument("username")
-@with_settings
-@as_json
-def list_tokens(settings: HubSettings, username: str, as_json: bool) -> None:
+@reading
+def list_tokens(session: Session, username: str) -> list[Answer]:
     """Print the tokens of USERNAME, one per line, without their values."""
-    for one in of_user(settings, find(settings, username)):
+    user_id = administration.find(session, username).id
+    answers = []
+    for one in tickets.of_user(session, user_id):
         used = "never used" if one.last_used_at is None else f"used {one.last_used_at:%Y-%m-%d}"
         scopes = ", ".join(one.scopes)
         words = f"{one.short}  {one.name}  {scopes}  until {one.expires_at:%Y-%m-%d}  {used}"
-        tell(asdict(one), words, as_json=as_json)
+        answers.append((asdict(one), words))
+    return answers
 
 
 @token.command()
 @click.argument("username")
 @click.argument("digest")
-@with_settings
-@as_json
-def revoke(settings: HubSettings, username: str, digest: str, as_json: bool) -> None:
+@writing
+def revoke(session: Session, username: str, digest: str) -> Answer:
     """Revoke the token of USERNAME whose line in `list` begins with DIGEST."""
-    user_id = find(settings, username)
-    matching = [
-        one for one in of_user(settings, user_id) if digest and one.digest.startswith(digest)
-    ]
+    user_id = administration.find(session, username).id
+    tokens = tickets.of_user(session, user_id)
+    matching = [one for one in tokens if digest and one.digest.startswith(digest)]
     if len(matching) != 1:
         raise UsageError(
             f"DIGEST must match one token, but {digest!r} is the beginning of {len(matching)} "
             f"tokens of {username}"
         )
-    end = partial(
-        tickets.revoke_token,
-        user_id=user_id,
-        digest=matching[0].digest,
-        actor=administration.OPERATOR,
-    )
-    do(settings, end)
-    document = {"user": username, "revoked": matching[0].short}
-    tell(document, f"revoked {matching[0].name}", as_json=as_json)
-
-
-def find(settings: HubSettings, username: str) -> int:
-    """Return the id of a user; raise UsageError if there is none."""
-    with opened(settings) as database, database.reading() as session:
-        return administration.find(session, username).id
-
-
-def of_user(settings: HubSettings, user_id: int) -> list[Token]:
-    """Return a user's access tokens."""
-    with opened(settings) as database, database.reading() as session:
-        return tickets.of_user(session, user_id)
-
-
-P = ParamSpec("P")
-T = TypeVar("T")
-
-
-def act_on_competition(
-    settings: HubSettings,
-    name: str,
-    act: Callable[Concatenate[Session, CompetitionFacts, P], T],
-    *args: P.args,
-    **kwargs: P.kwargs,
-) -> T:
-    """Run a function on a competition in a separate transaction; return its result."""
-    with opened(settings) as database, database.writing() as session:
-        return act(session, competitions_service.named(session, name), *args, **kwargs)
+    tickets.revoke_token(session, user_id, matching[0].digest, actor=OPERATOR)
+    return {"user": username, "revoked": matching[0].short}, f"revoked {matching[0].name}"

@@ -42,7 +42,6 @@ from sqlalchemy.types import TypeEngine
 
 from cw import documents
 from cw.errors import Failure, UsageError, short
-from cw_hub.context import Clock
 from cw_hub.operation import heartbeats
 from cw_hub.operation.maintenance import last_due
 from cw_hub.operation.resources import Resources
@@ -159,7 +158,7 @@ def superseded(keys: Iterable[str]) -> list[str]:
 # Writing
 
 
-def write(database: Database, clock: Clock, to: IO[bytes]) -> Header:
+def write(database: Database, to: IO[bytes]) -> Header:
     """Write a compressed snapshot of all rows; return its header.
 
     Other writers are not blocked. If no row changes between calls, their output differs only in the
@@ -169,7 +168,7 @@ def write(database: Database, clock: Clock, to: IO[bytes]) -> Header:
     # garbage-collected.
     packer = zlib.compressobj(LEVEL, wbits=AS_GZIP)
     with database.snapshot() as connection:
-        header = describe(connection, clock)
+        header = describe(connection, database.clock())
         to.write(packer.compress(msgspec.json.encode(header) + b"\n"))
         encoder = msgspec.json.Encoder()
         for table in Base.metadata.sorted_tables:
@@ -179,7 +178,7 @@ def write(database: Database, clock: Clock, to: IO[bytes]) -> Header:
     return header
 
 
-def describe(connection: Connection, clock: Clock) -> Header:
+def describe(connection: Connection, at: datetime) -> Header:
     """Return the header of a backup."""
     tables = {
         table.name: TableHeader(
@@ -189,7 +188,7 @@ def describe(connection: Connection, clock: Clock) -> Header:
         for table in Base.metadata.sorted_tables
     }
     revision = migrations.revision_of(connection) or ""
-    return Header("circuit-wars-backup", 1, revision, clock(), tables)
+    return Header("circuit-wars-backup", 1, revision, at, tables)
 
 
 def in_order(table: Table) -> Any:
@@ -538,7 +537,7 @@ def delete_old(store: ObjectStore) -> None:
 def make(resources: Resources, elsewhere: str = "") -> Backup:
     """Make a backup, and copy it and the objects to another store if one is given."""
     with temporary_file(resources.settings.data) as file:
-        header = write(resources.database, resources.clock, file)
+        header = write(resources.database, file)
         file.seek(0)
         key = key_of(header.at)
         resources.objects.put_private(key, file)

@@ -24,16 +24,15 @@ from cw_hub.operation.resources import Resources
 from cw_hub.operation.settings import HubSettings
 from cw_hub.pages import files, polls, request, security
 from cw_hub.pages.request import ShortInteger
-from cw_hub.site import bot_pages as site_bot_pages
-from cw_hub.site import documents, errors, home, limits, monitoring, profile_page
-from cw_hub.site.admin import bot_pages, competition_pages, mail_pages, match_pages, people_pages
+from cw_hub.site import bot_pages, documents, errors, home, limits, monitoring, profile_page
+from cw_hub.site.admin import competition_pages
 from cw_hub.site.admin import pages as admin_pages
 from cw_hub.site.api import description
 from cw_hub.site.formats import FORMATS
 
 BLUEPRINTS: Final[tuple[Blueprint, ...]] = (
     home.routes,
-    site_bot_pages.routes,
+    bot_pages.routes,
     workshop_pages.routes,
     workshop_routes.run_routes,
     match.routes,
@@ -48,13 +47,7 @@ BLUEPRINTS: Final[tuple[Blueprint, ...]] = (
     github.routes,
     profile_page.routes,
     admin_pages.routes,
-    competition_pages.competition_routes,
-    people_pages.routes,
-    bot_pages.routes,
     competition_pages.routes,
-    match_pages.routes,
-    mail_pages.routes,
-    admin_pages.log_routes,
     documents.routes,
     documents.feed_routes,
     monitoring.ready_routes,
@@ -108,7 +101,7 @@ def create_hub(
     accounts_settings_pages.install(app, profile_page.settings_cards)
     for format_ in formats:
         format_.install(app)
-    site_bot_pages.install(app)
+    bot_pages.install(app)
     description.install(app)
     github.install(app, resources.settings)
     limits.install(app, resources.settings.broker_url)

@@ -98,3 +98,17 @@ def test_what_cannot_be_is_told_and_nothing_is_created(
     operator.say("new", "model", "--format", "rated", "--game", "paint")
     assert message in operator.say("new", *CUP, *more, code=2)
     assert "cup/spring" not in operator.say("list")
+
+
+def test_games_of_a_daily_competition_are_told_begun_and_skipped(operator: Operator) -> None:
+    name = "daily/end-of-codes"
+    operator.say("new", "daily", "end-of-codes")
+    assert operator.say("next", name) == "no game is planned\n"
+    assert operator.say("resume", name) == f"{name} is running\n"
+    first, *others = json.loads(operator.say("next", name, "--json"))["next"]
+    assert len(others) == 4
+    assert operator.say("skip", name) == f"cancelled the game at {first}\n"
+    assert operator.say("next", name).splitlines()[0] == others[0]
+    assert operator.say("run", name).startswith("queued m_")
+    operator.say("new", "rated", "paint")
+    assert "rated/paint has no due times: it is not daily" in operator.say("run", "paint", code=2)

@@ -139,14 +139,17 @@ WHO = {
     "GET /admin": "admin",
     "GET /admin/people": "admin",
     "POST /admin/people/Bob/lock": "admin",
+    "POST /admin/people/Bob/unlock": "admin",
+    "POST /admin/people/Bob/end-sessions": "admin",
+    "POST /admin/people/Bob/confirm-email": "admin",
     "GET /competitions/new": "admin",
     "POST /competitions/new": "admin",
     "GET /competitions/rated/x": "admin",
     "POST /competitions/rated/x/words": "admin",
     "POST /competitions/rated/x/settings": "admin",
+    "POST /competitions/rated/x/dates": "admin",
     "POST /competitions/rated/x/picture": "admin",
     "POST /admin/people/Bob/limit": "admin",
-    "POST /competitions/rated/x/dates": "admin",
     "POST /competitions/rated/x/state": "admin",
     "GET /admin/bots": "admin",
     "POST /admin/bots/x/check": "admin",
@@ -241,8 +244,6 @@ def routes_of(app: Flask) -> set[str]:
         if rule.endpoint.partition(".")[0] in OF_OTHERS:
             continue
         address = rule.rule.replace("<any('replays', 'maps'):kind>/<path:name>", "maps/x")
-        acts = "<any('lock', 'unlock', 'end-sessions', 'confirm-email'):verb>"
-        address = address.replace(acts, "lock")
         for name, value in names.items():
             address = address.replace(f"<{name}>", value)
         routes |= {f"{method} {address}" for method in (rule.methods or set()) & {"GET", "POST"}}

@@ -10,14 +10,15 @@ from datetime import datetime, timedelta
 import pytest
 from sqlalchemy import event, select, update
 
-from cw_hub.accounts import administration, mail
+from cw_hub.accounts import administration, audit, mail
 from cw_hub.bots import service as bots_service
 from cw_hub.bots.service import CHECK, NewBot
 from cw_hub.competitions import service as competitions_service
 from cw_hub.operation import heartbeats
 from cw_hub.operation.heartbeats import Beat, Figures
-from cw_hub.site.admin.overview import PER_PAGE, Service, Slow, problems
-from cw_hub.site.admin.overview import words_of as words_of_detail
+from cw_hub.site.admin.lists import PER_PAGE
+from cw_hub.site.admin.lists import words_of as words_of_detail
+from cw_hub.site.admin.overview import Service, problems
 from cw_hub.site.figures import Present
 from cw_hub.store.models import Bot, CompetitionHost, Match
 from hub.tests.conftest import ON_SQLITE
@@ -92,7 +93,8 @@ WELL = Service(
         mails={"waiting": 1, "dead": 0},
     ),
     silent=[],
-    slow=Slow(0, None),
+    slow=0,
+    slow_since=None,
     running=1,
     people=7,
     new_people=2,
@@ -115,7 +117,7 @@ def test_each_thing_that_is_wrong_is_a_problem() -> None:
         process="a:1", role="worker", figures=Figures(disk_free_bytes=9, disk_bytes=100)
     )
     gone = replace(WELL, silent=[pages])
-    slow = replace(WELL, slow=Slow(1, NOW - timedelta(days=2)))
+    slow = replace(WELL, slow=1, slow_since=NOW - timedelta(days=2))
     ages = {"tick": 5.0, "back-up": 60.0}
     assert words_about(ages={"back-up": 60.0}) == ["No scheduler is running"]
     assert words_about(ages=ages | {"tick": 61}) == ["No scheduler is running"]
@@ -310,6 +312,17 @@ def test_mails_are_found_by_a_part_of_a_name_or_a_whole_address(site: Site, root
         assert "No mails match this filter." in words_of(root.open(f"{list_}?to={part}"))
     assert "No mails match this filter." in words_of(root.open(f"{list_}?state=dead"))
     assert "new@example.org" not in root.open(list_).text
+
+
+def test_the_log_finds_what_was_done_with_all_bots_of_a_name(site: Site, root: Visitor) -> None:
+    with site.resources.database.writing() as session:
+        user_id = administration.find(session, "Root").id
+        for number in range(10):
+            new = NewBot(f"game-{number}", "Swarm", f"http://127.0.0.1:9/{number}")
+            hub = site.resources
+            bot = bots_service.register(session, hub.sealer, user_id, new)
+            audit.note(session, "Root", "check", f"bot:{bot.bot_id}")
+    assert words_of(root.open("/admin/log?of=swarm")).count("Root check Swarm") == 10
 
 
 def test_the_log_says_what_is_said_beside_an_act_in_a_line() -> None:
