@@ -42,6 +42,7 @@ from sqlalchemy.types import TypeEngine
 
 from cw import documents
 from cw.errors import Failure, UsageError, short
+from cw_hub.context import Clock
 from cw_hub.operation import heartbeats
 from cw_hub.operation.maintenance import last_due
 from cw_hub.operation.resources import Resources
@@ -168,7 +169,7 @@ def write(database: Database, to: IO[bytes]) -> Header:
     # garbage-collected.
     packer = zlib.compressobj(LEVEL, wbits=AS_GZIP)
     with database.snapshot() as connection:
-        header = describe(connection, database.clock())
+        header = describe(connection, database.clock)
         to.write(packer.compress(msgspec.json.encode(header) + b"\n"))
         encoder = msgspec.json.Encoder()
         for table in Base.metadata.sorted_tables:
@@ -178,7 +179,7 @@ def write(database: Database, to: IO[bytes]) -> Header:
     return header
 
 
-def describe(connection: Connection, at: datetime) -> Header:
+def describe(connection: Connection, clock: Clock) -> Header:
     """Return the header of a backup."""
     tables = {
         table.name: TableHeader(
@@ -188,7 +189,7 @@ def describe(connection: Connection, at: datetime) -> Header:
         for table in Base.metadata.sorted_tables
     }
     revision = migrations.revision_of(connection) or ""
-    return Header("circuit-wars-backup", 1, revision, at, tables)
+    return Header("circuit-wars-backup", 1, revision, clock(), tables)
 
 
 def in_order(table: Table) -> Any:

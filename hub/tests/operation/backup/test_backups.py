@@ -120,7 +120,8 @@ def everything(database: Database) -> dict[str, list[tuple[Any, ...]]]:
 def backup_of(database: Database) -> bytes:
     """Return the file of a back-up."""
     file = io.BytesIO()
-    backups.write(database, lambda: NOW, file)
+    database.clock = lambda: NOW
+    backups.write(database, file)
     return file.getvalue()
 
 
@@ -301,7 +302,8 @@ def test_a_back_up_of_a_moment_holds_no_later_row(database: Database, tmp_path: 
         return NOW
 
     file = io.BytesIO()
-    assert backups.write(database, later, file).rows == 1
+    database.clock = later
+    assert backups.write(database, file).rows == 1
     with closing(Database(f"sqlite:///{tmp_path / 'to.sqlite'}")) as to:
         backups.restore(to, io.BytesIO(file.getvalue()), queue_all)
         with to.reading() as session:
