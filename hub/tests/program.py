@@ -51,7 +51,7 @@ def new_token(site: Site, username: str, *scopes: Scope, days: int = 30, name: s
     resources = site.resources
     with resources.database.writing() as session:
         user_id = administration.find(session, username).id
-        return tickets.create(session, user_id, new, administration.OPERATOR)
+        return tickets.create(session, user_id, new)
 
 
 def program_of(site: Site, username: str, *scopes: Scope) -> Program:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import wraps
@@ -20,7 +21,7 @@ from cw_hub.accounts.roles import Role, find_role
 from cw_hub.accounts.tickets import Holder, Scope
 from cw_hub.operation import logs
 from cw_hub.pages.request import one_reading, resources
-from cw_hub.store.database import Reading
+from cw_hub.store.database import SITE, Reading, Writing
 
 P = ParamSpec("P")
 AnyHolder = TypeVar("AnyHolder")
@@ -90,6 +91,14 @@ class Actor:
 
 
 VISITOR: Final = Actor()
+
+
+@contextmanager
+def one_writing() -> Iterator[Writing]:
+    """Yield a session for one operation of the current user, in whose name it is audited."""
+    user = actor().user
+    with resources().database.writing(SITE if user is None else user.username) as session:
+        yield session
 
 
 def actor() -> Actor:

@@ -113,9 +113,6 @@ def _retire_bots(session: Session, user_id: int) -> None:
     show_anew(session, Bot.user_id == user_id)
 
 
-OPERATOR: Final = "operator"
-
-
 class NoAddress(UsageError):
     """The account has no email address."""
 
@@ -171,11 +168,9 @@ def _note(
     session: Session,
     verb: str,
     user: User,
-    *,
-    actor: str = OPERATOR,
     **detail: Any,
 ) -> None:
-    audit.note(session, actor, f"user {verb}", f"user:{user.id}", detail=detail)
+    audit.note(session, f"user {verb}", f"user:{user.id}", detail=detail)
 
 
 def set_role(session: Session, username: str, role: Role) -> None:
@@ -185,29 +180,29 @@ def set_role(session: Session, username: str, role: Role) -> None:
     _note(session, "admin", user, role=role)
 
 
-def lock(session: Session, username: str, *, actor: str = OPERATOR) -> None:
+def lock(session: Session, username: str) -> None:
     """Lock a user and revoke all their tickets; repeated calls keep the first timestamp."""
     user = _find(session, username)
     user.locked_at = user.locked_at or session.now()
     tickets.revoke_all(session, user.id)
-    _note(session, "lock", user, actor=actor)
+    _note(session, "lock", user)
 
 
-def unlock(session: Session, username: str, *, actor: str = OPERATOR) -> None:
+def unlock(session: Session, username: str) -> None:
     """Unlock a user. Idempotent."""
     user = _find(session, username)
     user.locked_at = None
-    _note(session, "unlock", user, actor=actor)
+    _note(session, "unlock", user)
 
 
-def end_sessions(session: Session, username: str, *, actor: str = OPERATOR) -> None:
+def end_sessions(session: Session, username: str) -> None:
     """Log a user out of all browsers. Idempotent, but recorded each time."""
     user = _find(session, username)
     tickets.revoke_all(session, user.id, "session")
-    _note(session, "end-sessions", user, actor=actor)
+    _note(session, "end-sessions", user)
 
 
-def confirm_email(session: Session, username: str, *, actor: str = OPERATOR) -> None:
+def confirm_email(session: Session, username: str) -> None:
     """Confirm a user's email address without sending an email. Idempotent.
 
     Raises UsageError if the account has no email address.
@@ -218,7 +213,7 @@ def confirm_email(session: Session, username: str, *, actor: str = OPERATOR) -> 
     if user.email_verified_at is None:
         user.email_verified_at = session.now()
         mail.drop_of(session, "verify", user.id)
-        _note(session, "confirm-email", user, actor=actor)
+        _note(session, "confirm-email", user)
 
 
 def set_limit(
@@ -226,8 +221,6 @@ def set_limit(
     username: str,
     name: str,
     most: int | None,
-    *,
-    actor: str = OPERATOR,
 ) -> None:
     """Set a user's limit; None resets it. Idempotent, but recorded each time.
 
@@ -235,7 +228,7 @@ def set_limit(
     """
     user = _find(session, username)
     limits.put(session, user.id, name, most)
-    _note(session, "limit", user, actor=actor, limit=name, most=most)
+    _note(session, "limit", user, limit=name, most=most)
 
 
 def delete(session: Session, username: str) -> None:

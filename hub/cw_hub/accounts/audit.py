@@ -13,7 +13,6 @@ from cw_hub.store.models import Audit
 
 def note(  # noqa: PLR0913 - a row has so many columns
     session: Session,
-    actor: str,
     verb: str,
     what: str,
     *,
@@ -23,13 +22,13 @@ def note(  # noqa: PLR0913 - a row has so many columns
 ) -> None:
     """Record an action in the transaction that performs it. Each call adds a row.
 
-    `actor` is a username or `operator`; `what` is, for example, `user:7` or `match:m_00c0ffee`;
+    The session names who performs it; `what` is, for example, `user:7` or `match:m_00c0ffee`;
     `net` is the network that the request came from.
     """
     row = Audit(
         at=session.now(),
         competition_id=competition_id,
-        actor=actor,
+        actor=session.actor,
         net=net,
         verb=verb,
         object=what,

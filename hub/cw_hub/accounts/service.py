@@ -437,7 +437,8 @@ def ask_for_email(session: Session, user_id: int, email: str) -> list[int]:
     row = session.execute(columns.where(User.id == user_id, User.deleted_at.is_(None))).one()
     tickets.revoke_all(session, user_id, "email")
     mail.drop_of(session, "email", user_id)
-    audit.note(session, row.username, "ask-for-email", f"user:{user_id}")
+    session.actor = row.username
+    audit.note(session, "ask-for-email", f"user:{user_id}")
     mails = [mail.put(session, "email", user_id, email=email)]
     if row.email and row.email_verified_at is not None:
         mails.append(mail.put(session, "moving", user_id, email=row.email))
@@ -471,8 +472,9 @@ def change_email(session: Session, link: str) -> int:
     if username is None:
         raise LinkExpired("the account is locked or deleted")
     tickets.revoke_all(session, redeemed.user_id, *tickets.LINKS)
+    session.actor = username
     # The audit log is kept forever, so it must not contain the email address.
-    audit.note(session, username, "change-email", f"user:{redeemed.user_id}")
+    audit.note(session, "change-email", f"user:{redeemed.user_id}")
     return redeemed.user_id
 
 

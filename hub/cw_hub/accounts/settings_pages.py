@@ -15,7 +15,7 @@ from wtforms import Form
 from cw.errors import UsageError
 from cw_hub.accounts import administration, forms, mail, tickets, uploads
 from cw_hub.accounts import service as accounts_service
-from cw_hub.accounts.actor import enter, leave, player, players_only, players_only_json
+from cw_hub.accounts.actor import enter, leave, one_writing, player, players_only, players_only_json
 from cw_hub.accounts.pages import go, is_password, must_confirm, note, passwords
 from cw_hub.accounts.tickets import NewToken
 from cw_hub.pages.layout import COUNTRIES, folder_of_flags, notice, show_once
@@ -120,7 +120,7 @@ def save() -> ResponseReturnValue:
     form = profile_form(request.form)
     if not form.validate():
         return show(own_settings(), form, forms.first_errors(form)), 422
-    with resources().database.writing() as writing:
+    with one_writing() as writing:
         accounts_service.set_display_name(writing, player().user_id, form.display_name.data or None)
         accounts_service.save_profile(
             writing, player().user_id, form.country.data or None, form.born_on()
@@ -141,7 +141,7 @@ def change_avatar() -> ResponseReturnValue:
     except UsageError as error:
         notice(str(error), "bad")
         return go(url_for("settings.page"))
-    with resources().database.writing() as writing:
+    with one_writing() as writing:
         accounts_service.set_avatar(writing, player().user_id, digest)
     note_done()
     notice("Your profile picture was changed")
@@ -153,7 +153,7 @@ def change_avatar() -> ResponseReturnValue:
 def want_mails() -> ResponseReturnValue:
     """Save which news the player wants by email."""
     wanted = {"about_bots": "bots" in request.form, "from_hosts": "hosts" in request.form}
-    with resources().database.writing() as writing:
+    with one_writing() as writing:
         accounts_service.want_mails(writing, player().user_id, **wanted)
     notice("Your settings were saved")
     return go(url_for("settings.page"))
@@ -169,11 +169,10 @@ def change_password() -> ResponseReturnValue:
     account = own_account()
     if not is_password(account, form.old_password.data or ""):
         return refuse(form, old_password=forms.WRONG_PASSWORD)
-    hub = resources()
     hashed = passwords().hash(form.password.data or "")
     remembered = player().label == tickets.REMEMBERED
     try:
-        with hub.database.writing() as writing:
+        with one_writing() as writing:
             ticket = accounts_service.change_password(
                 writing, account, hashed, remembered=remembered
             )
@@ -193,9 +192,8 @@ def delete() -> ResponseReturnValue:
     account = own_account()
     if not is_password(account, form.password.data or ""):
         return refuse(form, password=forms.WRONG_PASSWORD)
-    hub = resources()
     try:
-        with hub.database.writing() as writing:
+        with one_writing() as writing:
             administration.delete_account(writing, account)
     except accounts_service.Refused:
         return refuse(form, password=forms.WRONG_PASSWORD)
@@ -223,7 +221,7 @@ def refuse(form: Form, **errors: str) -> ResponseReturnValue:
 @players_only
 def create() -> ResponseReturnValue:
     """Create a token if the password is right, and show it this one time."""
-    form, hub, user = forms.TokenForm(request.form), resources(), player()
+    form, user = forms.TokenForm(request.form), player()
     if not form.validate():
         return show_with(form, forms.first_errors(form)), 422
     account = own_account()
@@ -231,8 +229,8 @@ def create() -> ResponseReturnValue:
         return show_with(form, {"token_password": forms.WRONG_PASSWORD}), 422
     new = NewToken(form.token_name.data or "", form.scopes(), int(form.days.data or 0))
     try:
-        with hub.database.writing() as writing:
-            token = tickets.create(writing, user.user_id, new, user.username)
+        with one_writing() as writing:
+            token = tickets.create(writing, user.user_id, new)
     except tickets.TooManyTokens as error:
         return show_with(form, {"token_name": str(error)}), 422
     note_done()
@@ -244,9 +242,9 @@ def create() -> ResponseReturnValue:
 @players_only
 def revoke(digest: str) -> ResponseReturnValue:
     """Revoke one of the player's tokens."""
-    hub, user = resources(), player()
-    with hub.database.writing() as writing:
-        done = tickets.revoke_token(writing, user.user_id, digest, user.username)
+    user = player()
+    with one_writing() as writing:
+        done = tickets.revoke_token(writing, user.user_id, digest)
     if not done:
         abort(404, "There is no such token.")
     note("token revoked", user.user_id)
@@ -271,7 +269,7 @@ def unsubscribe(ticket: str) -> ResponseReturnValue:
         abort(404, NOT_OURS)
     is_off = request.method == "POST"
     if is_off:
-        with hub.database.writing() as session:
+        with one_writing() as session:
             mail.turn_off(session, subscription)
     about = mail.CHOICES[subscription.kind].about
     return render_template("hub/accounts/unsubscribe.html", about=about, is_off=is_off)

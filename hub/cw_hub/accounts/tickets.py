@@ -306,7 +306,7 @@ class Token:
         return self.digest[:12]
 
 
-def create(session: Session, user_id: int, new: NewToken, actor: str) -> str:
+def create(session: Session, user_id: int, new: NewToken) -> str:
     """Create a token for a user and return it, which is the only time. Each call adds another.
 
     Raises TooManyTokens if the user has ten, even with concurrent callers, and NotAdmin if the
@@ -321,7 +321,7 @@ def create(session: Session, user_id: int, new: NewToken, actor: str) -> str:
     lifetime = timedelta(days=new.days)
     text = issue_token(session, user_id, new.name, scopes=new.scopes, lifetime=lifetime)
     detail = {"name": new.name, "scopes": sorted(new.scopes), "days": new.days}
-    audit.note(session, actor, "create token", f"user:{user_id}", detail=detail)
+    audit.note(session, "create token", f"user:{user_id}", detail=detail)
     return text
 
 
@@ -349,7 +349,7 @@ def of_user(session: Session, user_id: int) -> list[Token]:
     ]
 
 
-def revoke_token(session: Session, user_id: int, digest: str, actor: str) -> bool:
+def revoke_token(session: Session, user_id: int, digest: str) -> bool:
     """Revoke a user's token; return whether it existed.
 
     Of concurrent callers, exactly one succeeds.
@@ -362,7 +362,7 @@ def revoke_token(session: Session, user_id: int, digest: str, actor: str) -> boo
     )
     if gone is None:
         return False
-    audit.note(session, actor, "revoke token", f"user:{user_id}", detail={"name": gone})
+    audit.note(session, "revoke token", f"user:{user_id}", detail={"name": gone})
     return True
 
 

@@ -12,7 +12,6 @@ from sqlalchemy import select
 from cw.arena.transports.base_address import check_base
 from cw.errors import Failure, UsageError, short
 from cw.games.registry import game_entry, load_strategies
-from cw_hub.accounts.administration import OPERATOR
 from cw_hub.accounts.service import HOUSE
 from cw_hub.bots import service as bots_service
 from cw_hub.bots.addresses import address_problem
@@ -122,7 +121,7 @@ def move(session: Session, hub: Resources, bot: Bot, endpoint: str, secret: str)
     bot.endpoint = endpoint
     if is_secret_new:
         bots_service.give_secret(bot, hub.sealer, secret)
-    bots_service.begin_again(session, bot, OPERATOR)
+    bots_service.begin_again(session, bot)
 
 
 def secret_of(bot: Bot, sealer: Sealer) -> str:

@@ -22,7 +22,7 @@ from cw.arena.transports.base_address import check_base
 from cw.errors import UsageError
 from cw.games.registry import game_entries, load_protocol, load_strategies
 from cw.web.games import game_page
-from cw_hub.accounts.actor import player, players_only, players_only_json
+from cw_hub.accounts.actor import one_writing, player, players_only, players_only_json
 from cw_hub.accounts.forms import first_errors, is_filled, needs, stripped
 from cw_hub.accounts.pages import go, must_confirm
 from cw_hub.bots import check_requests, programs
@@ -273,7 +273,7 @@ def add(new: NewBot, *, is_program: bool = False) -> Registered:
     `service.register`.
     """
     hub = resources()
-    with hub.database.writing() as writing:
+    with one_writing() as writing:
         registered = bots_service.register(
             writing, hub.sealer, player().user_id, new, is_program=is_program
         )
@@ -335,7 +335,7 @@ def polled(bot: BotView) -> Polled:
 @players_only
 def edit(name: str) -> ResponseReturnValue:
     """Change the URL and the description of a bot."""
-    bot, hub = find(name), resources()
+    bot = find(name)
     form = (EditForm if bot.kind == "url" else DescriptionForm)(request.form)
     form.validate()
     errors = first_errors(form)
@@ -347,7 +347,7 @@ def edit(name: str) -> ResponseReturnValue:
     if endpoint != bot.endpoint:
         check_requests.claim_check(endpoint)
     try:
-        with hub.database.writing() as writing:
+        with one_writing() as writing:
             is_new = bots_service.edit(writing, bot, endpoint, description)
     except bots_service.WrongStatus as error:
         abort(409, str(error))
@@ -366,7 +366,7 @@ def rotate(name: str) -> ResponseReturnValue:
     bot, hub = find(name), resources()
     check_requests.claim_bot(bot)
     try:
-        with hub.database.writing() as writing:
+        with one_writing() as writing:
             secret = bots_service.rotate(writing, hub.sealer, bot)
     except (bots_service.WrongStatus, bots_service.Busy) as error:
         abort(409, str(error))
@@ -394,11 +394,11 @@ def check(name: str) -> ResponseReturnValue:
 @players_only
 def retire(name: str) -> ResponseReturnValue:
     """Retire a bot permanently, if its name was typed as confirmation."""
-    bot, hub = find(name), resources()
+    bot = find(name)
     if request.form.get("confirm", "") != bot.name:
         notice("Type the name of the bot to retire it.", "bad")
         return go(address(bot))
-    with hub.database.writing() as writing:
-        bots_service.retire(writing, bot.id, player().username)
+    with one_writing() as writing:
+        bots_service.retire(writing, bot.id)
     notice(f"{bot.name} was retired.")
     return go(url_for("bots.index"))

@@ -277,12 +277,11 @@ def change_status(
     bot: Bot,
     status: BotStatus,
     reason: str,
-    actor: str = "site",
 ) -> None:
     """Set the status of a bot, and record the change."""
     if bot.status != status:
         detail = {"from": bot.status, "to": status, "reason": reason[:LONGEST_REASON]}
-        audit.note(session, actor, "status", f"bot:{bot.bot_id}", detail=detail)
+        audit.note(session, "status", f"bot:{bot.bot_id}", detail=detail)
         show_anew(session, Bot.id == bot.id)
     bot.status, bot.reason = status, reason[:LONGEST_REASON]
 
@@ -301,7 +300,7 @@ def edit(session: Session, view: BotView, endpoint: str, description: str) -> bo
         return False
     keep_planned_address(session, bot)
     bot.endpoint = endpoint
-    begin_again(session, bot, view.owner)
+    begin_again(session, bot)
     return True
 
 
@@ -334,8 +333,8 @@ def rotate(session: Session, sealer: Sealer, view: BotView) -> str:
     if bot.secret_version != view.secret_version:
         raise Busy(ROTATED)
     secret = give_secret(bot, sealer)
-    audit.note(session, view.owner, "rotate", f"bot:{bot.bot_id}")
-    begin_again(session, bot, view.owner)
+    audit.note(session, "rotate", f"bot:{bot.bot_id}")
+    begin_again(session, bot)
     return secret
 
 
@@ -366,12 +365,12 @@ def cannot(status: BotStatus) -> str:
     return f"The bot is {status}: it cannot do that."
 
 
-def begin_again(session: Session, bot: Bot, actor: str) -> None:
+def begin_again(session: Session, bot: Bot) -> None:
     """Reset a bot so that it is checked as if it were new."""
     bot.failures, bot.protocol_ok = 0, False
     if bot.check_due_at is not None:
         bot.check_due_at = session.now()
-    change_status(session, bot, "PENDING", "", actor)
+    change_status(session, bot, "PENDING", "")
 
 
 # Programs
@@ -396,8 +395,8 @@ def use_version(session: Session, view: BotView, number: int) -> None:
     versions.activate(session, bot, number)
     bot.failures, bot.protocol_ok = 0, True
     note = {"version": number}
-    audit.note(session, view.owner, "version", f"bot:{bot.bot_id}", detail=note)
-    change_status(session, bot, "ACTIVE", "", view.owner)
+    audit.note(session, "version", f"bot:{bot.bot_id}", detail=note)
+    change_status(session, bot, "ACTIVE", "")
 
 
 def changeable_program(session: Session, bot: int) -> Bot:
@@ -408,22 +407,22 @@ def changeable_program(session: Session, bot: int) -> Bot:
     return row
 
 
-def suspend(session: Session, bot_id: str, reason: str, actor: str) -> None:
+def suspend(session: Session, bot_id: str, reason: str) -> None:
     """Suspend a bot until it is restored; raise WrongStatus if already suspended, or retired."""
     bot = by_bot_id(session, bot_id)
     if bot.status in ("SUSPENDED", "RETIRED"):
         raise wrong_status(bot)
-    change_status(session, bot, "SUSPENDED", reason, actor)
+    change_status(session, bot, "SUSPENDED", reason)
 
 
-def restore(session: Session, bot_id: str, actor: str) -> Checked:
+def restore(session: Session, bot_id: str) -> Checked:
     """Lift a suspension and return the bot to be checked; raise WrongStatus if not suspended."""
     bot = by_bot_id(session, bot_id)
     if bot.status != "SUSPENDED":
         raise wrong_status(bot)
-    begin_again(session, bot, actor)
+    begin_again(session, bot)
     if bot.kind == "builtin" or version_played(bot) is not None:
-        change_status(session, bot, "ACTIVE", "", actor)
+        change_status(session, bot, "ACTIVE", "")
     return Checked(bot.id, bot.kind == "program")
 
 
@@ -436,7 +435,7 @@ def by_bot_id(session: Session, bot_id: str) -> Bot:
     return bot
 
 
-def retire(session: Session, bot: int, actor: str) -> bool:
+def retire(session: Session, bot: int) -> bool:
     """Retire a bot permanently; return False if it is already retired.
 
     Its name and matches are kept; its URL, secret and versions are deleted. It loses its planned
@@ -456,7 +455,7 @@ def retire(session: Session, bot: int, actor: str) -> bool:
         return False
     forget_planned_addresses(session, bot)
     versions.forget(session, [bot])
-    audit.note(session, actor, "retire", f"bot:{name}")
+    audit.note(session, "retire", f"bot:{name}")
     show_anew(session, Bot.id == bot)
     return True
 
@@ -490,10 +489,10 @@ def own_program(session: Session, sealer: Sealer, user_id: int, username: str) -
         give_secret(row, sealer, token_hex(16))
         added(session, row)
     else:
-        run_program(session, bot, username)
+        run_program(session, bot)
 
 
-def run_program(session: Session, bot: int, username: str) -> None:
+def run_program(session: Session, bot: int) -> None:
     """Turn a bot into a program. Idempotent.
 
     Raises WrongStatus if it is suspended or retired.
@@ -501,4 +500,4 @@ def run_program(session: Session, bot: int, username: str) -> None:
     row = may_change(session, bot)
     if row.kind != "program":
         row.kind, row.endpoint, row.checks, row.checked_at = "program", "", [], None
-        begin_again(session, row, username)
+        begin_again(session, row)

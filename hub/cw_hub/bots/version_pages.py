@@ -13,7 +13,7 @@ from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
 from cw.errors import CapacityError, UsageError
-from cw_hub.accounts.actor import players_only
+from cw_hub.accounts.actor import one_writing, players_only
 from cw_hub.accounts.forms import first_errors
 from cw_hub.accounts.pages import go, must_confirm
 from cw_hub.bots import check_requests, programs, versions
@@ -138,7 +138,7 @@ def save(hub: Resources, bot: int, bot_id: str, package: Package, note: str) -> 
     Raises WrongStatus and CapacityError as `service.save_version` does.
     """
     upload = stored(hub.objects, bot_id, package, note)
-    with hub.database.writing() as writing:
+    with one_writing() as writing:
         return bots_service.save_version(writing, bot, upload)
 
 
@@ -216,10 +216,10 @@ def upload(name: str) -> ResponseReturnValue:
 @players_only
 def use_version(name: str) -> ResponseReturnValue:
     """Activate an earlier version."""
-    bot, hub = find(name), resources()
+    bot = find(name)
     try:
         number = number_sent()
-        with hub.database.writing() as writing:
+        with one_writing() as writing:
             bots_service.use_version(writing, bot, number)
     except UsageError as error:
         notice(str(error), "bad")

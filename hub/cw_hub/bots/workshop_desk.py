@@ -14,7 +14,7 @@ from cw.web.workshop import WantedRun, drawn
 from cw.web.workshop_routes import fresh, reply
 from cw.workshop.project import MAIN, refuse_opponent, refuse_seat, seats_of
 from cw.workshop.runs import FEWEST, MOST, digest_of
-from cw_hub.accounts.actor import actor, players_only_json
+from cw_hub.accounts.actor import actor, one_writing, players_only_json
 from cw_hub.accounts.pages import must_confirm
 from cw_hub.bots import drafts, programs, shares, workshop_tasks
 from cw_hub.bots.drafts import Draft, own_versions
@@ -185,14 +185,13 @@ class HubDesk:
         source = packages.pack({each.name: each.text.encode() for each in files})
         new = New(self.draft, kind, {**about, "language": language}, digest_of(files), source)
         hub = resources()
-        with hub.database.writing() as writing:
+        with one_writing() as writing:
             number = workshop_tasks.begin(writing, new)
         hub.queue.send(DO, queue=WORKSHOP)
         return number
 
     def _end(self, kind: Kind) -> None:
-        hub = resources()
-        with hub.database.writing() as writing:
+        with one_writing() as writing:
             workshop_tasks.stop(writing, self.draft, kind, STOPPED)
 
     def _report(self, kind: Kind) -> Json:

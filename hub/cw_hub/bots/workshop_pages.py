@@ -41,7 +41,7 @@ from cw.web.workshop_routes import (
 )
 from cw.workshop.project import MAIN, USUAL, ChangedMeanwhile, TextFile, seats_of
 from cw.workshop.runs import FEWEST, MOST, digest_of
-from cw_hub.accounts.actor import player, players_only, players_only_json
+from cw_hub.accounts.actor import one_writing, player, players_only, players_only_json
 from cw_hub.accounts.forms import first_errors
 from cw_hub.accounts.pages import go, must_confirm
 from cw_hub.bots import check_requests, drafts, programs, version_pages, workshop_tasks
@@ -193,11 +193,10 @@ def save(game: str, name: str) -> ResponseReturnValue:
     """Save a file; 409 with its current content if another window changed it, 422 if invalid."""
     refuse_unfit(game)
     request.max_content_length = LARGEST_BODY
-    hub = resources()
     try:
         sent: Saved = body(Saved)
         file = drafts.text_file(name, sent.text)
-        with hub.database.writing() as writing:
+        with one_writing() as writing:
             drafts.save(writing, own_draft(game), file, sent.base)
     except ChangedMeanwhile as changed:
         now = None if changed.now is None else file_document(changed.now)
@@ -267,7 +266,7 @@ def bot_named(game: str, name: str) -> BotView:
 def bot_of_player() -> BotView | None:
     """Return the player's bot in the game that allows one bot each, turned into a program."""
     hub, user = resources(), player()
-    with hub.database.writing() as writing:
+    with one_writing() as writing:
         own_program(writing, hub.sealer, user.user_id, user.username)
     return own_bot(OF_ITS_OWN, user.username)
 
@@ -315,13 +314,13 @@ def polled(version: Version) -> Polled:
 def open_version(game: str) -> ResponseReturnValue:
     """Fill the draft from a version of the player's program, unless it has been edited."""
     refuse_unfit(game)
-    hub, number = resources(), whole_number(request.form.get("version", ""), least=1)
+    number = whole_number(request.form.get("version", ""), least=1)
     bot = own_bot(game, request.form.get("bot", "")) or abort(404, NO_BOT)
     author = author_of(bot)
     version = version_pages.find_or_404(author, number)
     try:
         files = packages.files_of(version_pages.data_of(author, version))
-        with hub.database.writing() as writing:
+        with one_writing() as writing:
             is_filled = drafts.fill(writing, own_draft(game), files)
     except UsageError as error:
         notice(str(error), "bad")
@@ -378,12 +377,12 @@ def running(game: str) -> dict[str, str]:
 def set_language(game: str) -> ResponseReturnValue:
     """Replace the draft with the kit of a language; 409 if it was changed in the meantime."""
     refuse_unfit(game)
-    hub, language = resources(), request.form.get("language", "")
+    language = request.form.get("language", "")
     if language not in running(game):
         return language_page(game, NOT_HERE), 422
     base = request.form.get("base", "")
     try:
-        with hub.database.writing() as writing:
+        with one_writing() as writing:
             drafts.begin_again(writing, own_draft(game), language, base)
     except ChangedMeanwhile:
         return language_page(game, CHANGED), 409

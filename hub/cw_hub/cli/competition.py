@@ -20,7 +20,6 @@ from cw_hub.competitions import service as competitions_service
 from cw_hub.competitions.format import Format, NewCompetition, format_named
 from cw_hub.competitions.forms import read_all
 from cw_hub.competitions.service import (
-    OPERATOR,
     CompetitionFacts,
     Dates,
     dates_of,
@@ -30,7 +29,7 @@ from cw_hub.competitions.service import (
 from cw_hub.operation.settings import HubSettings
 from cw_hub.pages.forms import is_slug
 from cw_hub.site.formats import FORMATS
-from cw_hub.store.database import Session
+from cw_hub.store.database import OPERATOR, Session
 from cw_hub.store.models import CompetitionState
 
 NO_SLUG: Final = "SLUG must be 1 to 32 lower-case letters, digits and hyphens, not {!r}"
@@ -120,7 +119,7 @@ def new(
         return
     if file or teams or cards:
         raise UsageError("--config, --teams and --cards are for --format tournament")
-    with opened(settings) as database, database.writing() as session:
+    with opened(settings) as database, database.writing(OPERATOR) as session:
         facts = planned.create(session)
     name = f"{facts.format}/{facts.slug}"
     does, verb = ("announce", "announce") if wanted.starts else ("start", "resume")
@@ -138,8 +137,8 @@ class Plan:
 
     def create(self, session: Session) -> CompetitionFacts:
         """Create the competition as the web form does; raise UsageError if it is invalid."""
-        facts = self.format.create(session, self.new, OPERATOR)
-        self.format.schedule(session, facts, self.dates, OPERATOR)
+        facts = self.format.create(session, self.new)
+        self.format.schedule(session, facts, self.dates)
         return facts
 
     def tournament(
@@ -278,7 +277,7 @@ def dates_command(
     )
     if starts is not None or ends is not None or zone is not None:
         dates = read_dates(start, end, own_zone)
-        format_of(of).schedule(session, of, dates, OPERATOR)
+        format_of(of).schedule(session, of, dates)
     dates = dates_of(session, of.id)
     moments = {"starts": dates.starts, "ends": dates.ends}
     words = (f"{what} {at:%Y-%m-%d %H:%M} UTC" for what, at in moments.items() if at is not None)
@@ -289,7 +288,7 @@ def dates_command(
 def steer(session: Session, name: str, state: CompetitionState) -> Answer:
     """Set the state of a competition; return what the command prints."""
     of = competitions_service.named(session, name)
-    format_of(of).steer(session, of, state, OPERATOR)
+    format_of(of).steer(session, of, state)
     return {"competition": name, "state": state}, f"{name} is {state}"
 
 
@@ -333,7 +332,7 @@ def set_command(session: Session, name: str, values: tuple[str, ...]) -> Answer:
     """
     changes = dict(read_value(text) for text in values)
     of = competitions_service.named(session, name)
-    format_of(of).change(session, of, changes, OPERATOR)
+    format_of(of).change(session, of, changes)
     words = ", ".join(f"{key} is {json.dumps(value)}" for key, value in changes.items())
     return {"competition": name, "settings": changes}, words
 

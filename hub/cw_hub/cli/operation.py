@@ -27,7 +27,7 @@ from cw_hub.operation.settings import HubSettings, setting_rows, store_or_folder
 from cw_hub.site import recovery
 from cw_hub.site.processes import folder_locked
 from cw_hub.store import migrations, worker_role
-from cw_hub.store.database import Database
+from cw_hub.store.database import OPERATOR, Database
 from cw_hub.store.migrations import in_words
 from cw_hub.store.objects import bucket_of, make_bucket
 from cw_hub.store.sealing import new_master_key, new_secret_key
@@ -177,14 +177,14 @@ def rotate(settings: HubSettings) -> None:
     total = 0
     with resources_opened(settings, CeleryQueue(settings)) as resources:
         while True:
-            with resources.database.writing() as session:
+            with resources.database.writing(OPERATOR) as session:
                 number = services.reseal(session, resources.sealer)
             if not number:
                 break
             total += number
-        with resources.database.writing() as session:
+        with resources.database.writing(OPERATOR) as session:
             about, first = {"secrets": total}, f"key:{resources.sealer.key_id}"
-            audit.note(session, "operator", "rotate", first, detail=about)
+            audit.note(session, "rotate", first, detail=about)
     click.echo(f"encrypted {total} secrets with {first.removeprefix('key:')}")
 
 

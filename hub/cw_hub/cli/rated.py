@@ -9,7 +9,6 @@ import click
 
 from cw.errors import UsageError
 from cw_hub.accounts import audit
-from cw_hub.accounts.administration import OPERATOR
 from cw_hub.cli.options import as_json, with_settings
 from cw_hub.cli.site import Answer, opened, tell, writing
 from cw_hub.competitions.rated import service as rated_service
@@ -63,7 +62,7 @@ def rebuild(session: Session, slug: str | None) -> list[Answer]:
     answers = []
     for one in chosen(rated_service.rated_competitions(session), slug):
         detail = {"matches": rated_service.rebuild(session, one.id)}
-        audit.note(session, OPERATOR, "rebuild", f"rated/{one.slug}", detail=detail)
+        audit.note(session, "rebuild", f"rated/{one.slug}", detail=detail)
         words = f"{one.slug}: {detail['matches']} matches"
         answers.append(({"competition": one.slug, **detail}, words))
     return answers

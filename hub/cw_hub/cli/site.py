@@ -15,7 +15,6 @@ from email_validator import EmailNotValidError, validate_email
 from cw.errors import UsageError, visible
 from cw_hub.accounts import administration, tickets
 from cw_hub.accounts import limits as accounts_limits
-from cw_hub.accounts.administration import OPERATOR
 from cw_hub.accounts.tickets import NewToken, Scope
 from cw_hub.bots import house
 from cw_hub.bots import service as bots_service
@@ -27,7 +26,7 @@ from cw_hub.operation.resources import opened as resources_opened
 from cw_hub.operation.settings import HubSettings
 from cw_hub.site.admin import actions
 from cw_hub.site.formats import FORMATS
-from cw_hub.store.database import Database, Session
+from cw_hub.store.database import OPERATOR, Database, Session
 from cw_hub.store.migrations import prepare
 from cw_hub.store.models import Role
 
@@ -78,7 +77,7 @@ def answering(
 reading = partial(answering, begin=Database.reading)
 """Decorates a command that changes nothing."""
 
-writing = partial(answering, begin=Database.writing)
+writing = partial(answering, begin=partial(Database.writing, actor=OPERATOR))
 """Decorates a command that is one transaction."""
 
 
@@ -112,7 +111,7 @@ def add(
     """
     with (
         resources_opened(settings, CeleryQueue(settings)) as resources,
-        resources.database.writing() as session,
+        resources.database.writing(OPERATOR) as session,
     ):
         added = house.add_service(session, resources, NewBot(game, name, url), secret)
         competing(FORMATS).enter(session, added.id)
@@ -130,7 +129,7 @@ def add(
 @writing
 def suspend(session: Session, bot_id: str, reason: str) -> Answer:
     """Suspend the bot BOT_ID; its owner sees the REASON."""
-    bots_service.suspend(session, bot_id, reason, OPERATOR)
+    bots_service.suspend(session, bot_id, reason)
     return {"bot_id": bot_id, "suspended": True}, f"suspended {bot_id}"
 
 
@@ -139,7 +138,7 @@ def suspend(session: Session, bot_id: str, reason: str) -> Answer:
 @writing
 def restore(session: Session, bot_id: str) -> Answer:
     """Restore the suspended bot BOT_ID; the next sweep checks it."""
-    bots_service.restore(session, bot_id, OPERATOR)
+    bots_service.restore(session, bot_id)
     return {"bot_id": bot_id, "suspended": False}, f"restored {bot_id}: it will be checked"
 
 
@@ -239,7 +238,7 @@ def delete(settings: HubSettings, name: str, *, yes: bool, as_json: bool) -> Non
     # Before the transaction, which would hold up the site until the operator answers.
     if not yes:
         click.confirm(f"Delete the account of {visible(name)} for good?", abort=True, err=True)
-    with opened(settings) as database, database.writing() as session:
+    with opened(settings) as database, database.writing(OPERATOR) as session:
         administration.delete(session, name)
     tell({"user": name, "deleted": True}, f"deleted {name}", as_json=as_json)
 
@@ -296,7 +295,7 @@ def reset_link(settings: HubSettings, name: str, *, as_json: bool) -> None:
 
     It begins with CW_PUBLIC_URL; without one, with CW_HOST and CW_PORT.
     """
-    with opened(settings) as database, database.writing() as session:
+    with opened(settings) as database, database.writing(OPERATOR) as session:
         ticket = administration.reset_link(session, name)
     link = f"{settings.address}/reset/{ticket}"
     tell({"user": name, "link": link}, link, as_json=as_json)
@@ -339,7 +338,7 @@ def create(
         raise UsageError(f"the name must have 1 to {tickets.LONGEST_NAME} characters")
     new = NewToken(name, frozenset(scopes), days)
     user_id = administration.find(session, username).id
-    secret = tickets.create(session, user_id, new, actor=OPERATOR)
+    secret = tickets.create(session, user_id, new)
     return {"user": username, "token": secret}, secret
 
 
@@ -372,5 +371,5 @@ def revoke(session: Session, username: str, digest: str) -> Answer:
             f"DIGEST must match one token, but {digest!r} is the beginning of {len(matching)} "
             f"tokens of {username}"
         )
-    tickets.revoke_token(session, user_id, matching[0].digest, actor=OPERATOR)
+    tickets.revoke_token(session, user_id, matching[0].digest)
     return {"user": username, "revoked": matching[0].short}, f"revoked {matching[0].name}"

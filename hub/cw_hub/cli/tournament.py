@@ -20,7 +20,7 @@ from cw.league.ladder import EventKind
 from cw_hub.cli.options import as_json, with_settings
 from cw_hub.cli.site import opened, tell
 from cw_hub.competitions import service as competitions_service
-from cw_hub.competitions.service import OPERATOR, CompetitionFacts, Dates
+from cw_hub.competitions.service import CompetitionFacts, Dates
 from cw_hub.competitions.tournament import events as tournament_events
 from cw_hub.competitions.tournament import export as tournament_export
 from cw_hub.competitions.tournament import host_overview, host_rounds, host_teams, progress
@@ -42,7 +42,7 @@ from cw_hub.competitions.tournament.team_bots import WHERE_SECRET
 from cw_hub.competitions.tournament.teams import Card, NewTeam, add_teams, printed
 from cw_hub.context import utc_now
 from cw_hub.operation.settings import HubSettings
-from cw_hub.store.database import Session
+from cw_hub.store.database import OPERATOR, Session
 from cw_hub.store.models import GroupKind
 from cw_hub.store.objects import ObjectStore
 
@@ -61,7 +61,7 @@ def act(
     **kwargs: P.kwargs,
 ) -> T:
     """Run a function on a tournament in a separate transaction, and advance the tournament."""
-    with opened(settings) as database, database.writing() as session:
+    with opened(settings) as database, database.writing(OPERATOR) as session:
         competition = find(session, slug)
         result = verb(session, competition.id, *args, **kwargs)
         progress.advance(session, competition.id)
@@ -123,7 +123,7 @@ def cards(
         return
     if file is not None:
         refuse_existing(file)
-    with opened(settings) as database, database.writing() as session:
+    with opened(settings) as database, database.writing(OPERATOR) as session:
         competition = find(session, slug)
         issued = tournament_teams.issue(session, competition.id, ids)
         if file is not None:
@@ -209,11 +209,11 @@ def make(settings: HubSettings, options: NewTournament, *, as_json: bool) -> Non
     config = config_of(options)
     if options.cards is not None:
         refuse_existing(options.cards)
-    with opened(settings) as database, database.writing() as session:
+    with opened(settings) as database, database.writing(OPERATOR) as session:
         new = create(session, config)
         if options.dates != Dates():
             facts = competitions_service.named(session, f"{FORMAT}/{new.slug}")
-            schedule(session, facts, options.dates, OPERATOR)
+            schedule(session, facts, options.dates)
         token = printed(tournament_teams.issue_to_host(session, new.id))
         cards: list[Card] = []
         if new.teams and (options.cards is not None or as_json):

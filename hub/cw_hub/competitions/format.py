@@ -138,7 +138,7 @@ class Format(MatchType):
     def begin(self, session: Session, settings: Settings, /) -> None:
         """Create what this format needs on a new site, from settings. Idempotent."""
 
-    def create(self, session: Session, wanted: NewCompetition, actor: str, /) -> CompetitionFacts:
+    def create(self, session: Session, wanted: NewCompetition, /) -> CompetitionFacts:
         """Create a draft competition with its settings; raise UsageError if they are invalid."""
         facts = competitions_service.new(
             session,
@@ -147,31 +147,24 @@ class Format(MatchType):
             slug=wanted.slug,
             title=wanted.title,
             description=wanted.description,
-            actor=actor,
         )
         if wanted.settings:
-            self.change(session, facts, wanted.settings, actor)
+            self.change(session, facts, wanted.settings)
         return facts
 
-    def change(
-        self, session: Session, facts: CompetitionFacts, values: Settings, actor: str, /
-    ) -> None:
+    def change(self, session: Session, facts: CompetitionFacts, values: Settings, /) -> None:
         """Check and save a competition's settings; raise UsageError if they are invalid."""
         raise UsageError(
             f"{facts.format}/{facts.slug} has no settings, not even {', '.join(values)}"
         )
 
-    def steer(
-        self, session: Session, facts: CompetitionFacts, state: CompetitionState, actor: str, /
-    ) -> None:
+    def steer(self, session: Session, facts: CompetitionFacts, state: CompetitionState, /) -> None:
         """Set a competition's state; raise UsageError if that is impossible."""
-        competitions_service.set_state(session, facts.id, state, actor)
+        competitions_service.set_state(session, facts.id, state)
 
-    def schedule(
-        self, session: Session, facts: CompetitionFacts, dates: Dates, actor: str, /
-    ) -> None:
+    def schedule(self, session: Session, facts: CompetitionFacts, dates: Dates, /) -> None:
         """Set when a competition starts and ends automatically."""
-        competitions_service.set_dates(session, facts, dates, actor)
+        competitions_service.set_dates(session, facts, dates)
 
     def texts(self, session: Session, facts: CompetitionFacts, /) -> dict[str, str]:
         """Return the form field values of a competition's settings, to copy it."""

@@ -85,9 +85,9 @@ def change_picture_of(facts: CompetitionFacts, owner: str, actor: str) -> None:
     `owner` is the uploader of the image, `actor` the name in the audit log. Raises UsageError with
     a message if the file is not an image.
     """
-    hub, is_removed = resources(), "remove" in request.form
+    is_removed = "remove" in request.form
     picture = None if is_removed else uploads.keep_upload(owner, "wide")
-    with hub.database.writing() as session:
-        competitions_service.set_picture(session, facts.id, picture, actor=actor)
+    with resources().database.writing(actor) as session:
+        competitions_service.set_picture(session, facts.id, picture)
     note_done()
     notice(REMOVED if is_removed else CHANGED)

@@ -210,7 +210,6 @@ def problem_of(session: Session, competition: int) -> str:
     return str((data or {}).get(PROBLEM, ""))
 
 
-OPERATOR: Final = "operator"
 LONGEST_SLUG: Final = 32
 STEERED: Final[Mapping[str, CompetitionState]] = {
     "planned": "planned",
@@ -367,7 +366,6 @@ def new(  # noqa: PLR0913 - as many things as there are to be said
     settings: Mapping[str, Any] | None = None,
     seed: int | None = None,
     description: str = "",
-    actor: str = OPERATOR,
 ) -> CompetitionFacts:
     """Create a competition as a `draft`; its slug defaults to the game.
 
@@ -391,7 +389,7 @@ def new(  # noqa: PLR0913 - as many things as there are to be said
     except IntegrityError:
         raise CompetitionTaken(f"there is a competition {kind}/{row.slug} already") from None
     name = f"competition:{kind}/{row.slug}"
-    audit.note(session, actor, "new", name, competition_id=row.id)
+    audit.note(session, "new", name, competition_id=row.id)
     return facts_of(row)
 
 
@@ -405,7 +403,6 @@ def set_state(
     session: Session,
     competition: int,
     state: CompetitionState,
-    actor: str = OPERATOR,
 ) -> None:
     """Set a competition's state; when it starts running, store the time as `since`.
 
@@ -423,7 +420,7 @@ def set_state(
     if state == "running":
         row.settings = {**row.settings, SINCE: session.now().isoformat()}
     name = f"competition:{row.format}/{row.slug}"
-    audit.note(session, actor, state, name, competition_id=row.id)
+    audit.note(session, state, name, competition_id=row.id)
 
 
 def check_plan(session: Session, row: Competition) -> None:
@@ -436,9 +433,7 @@ def check_plan(session: Session, row: Competition) -> None:
     dates.check(session.now())
 
 
-def set_dates(
-    session: Session, facts: CompetitionFacts, dates: Dates, actor: str = OPERATOR
-) -> None:
+def set_dates(session: Session, facts: CompetitionFacts, dates: Dates) -> None:
     """Set when a competition starts and ends automatically, and the time zone of the input.
 
     A planned competition without a start becomes a draft again. Idempotent. Raises UsageError for
@@ -454,18 +449,18 @@ def set_dates(
     if row.state == "planned" and dates.starts is None:
         row.state = "draft"
     row.revision += 1
-    note_dates(session, row, dates, actor)
+    note_dates(session, row, dates)
 
 
-def note_dates(session: Session, row: Competition, dates: Dates, actor: str) -> None:
+def note_dates(session: Session, row: Competition, dates: Dates) -> None:
     """Record dates in the audit log."""
     name = f"competition:{row.format}/{row.slug}"
     moments = {"starts": dates.starts, "ends": dates.ends}
     detail = {what: at and at.isoformat() for what, at in moments.items()} | {"zone": row.zone}
-    audit.note(session, actor, "set dates", name, detail=detail, competition_id=row.id)
+    audit.note(session, "set dates", name, detail=detail, competition_id=row.id)
 
 
-def set_paused(session: Session, competition: int, actor: str, *, paused: bool) -> bool:
+def set_paused(session: Session, competition: int, *, paused: bool) -> bool:
     """Pause or resume a competition; return False if it is in another state.
 
     Of concurrent callers, exactly one succeeds; a repeated call returns False.
@@ -473,7 +468,7 @@ def set_paused(session: Session, competition: int, actor: str, *, paused: bool) 
     before: CompetitionState = "running" if paused else "paused"
     if lock(session, competition).state != before:
         return False
-    set_state(session, competition, "paused" if paused else "running", actor)
+    set_state(session, competition, "paused" if paused else "running")
     return True
 
 
@@ -481,14 +476,13 @@ def set_values(
     session: Session,
     competition: int,
     values: Mapping[str, Any],
-    actor: str = OPERATOR,
 ) -> None:
     """Update settings that their format has checked; others stay. Idempotent."""
     row = lock(session, competition)
     row.settings = {**row.settings, **values}
     row.revision += 1
     name = f"competition:{row.format}/{row.slug}"
-    audit.note(session, actor, "set", name, detail=values, competition_id=row.id)
+    audit.note(session, "set", name, detail=values, competition_id=row.id)
 
 
 def describe(
@@ -497,7 +491,6 @@ def describe(
     *,
     title: str | None = None,
     description: str | None = None,
-    actor: str = OPERATOR,
 ) -> None:
     """Change title and description of a competition; None: keep. Idempotent.
 
@@ -511,15 +504,13 @@ def describe(
     row.revision += 1
     name = f"competition:{row.format}/{row.slug}"
     detail = {"title": row.title, "characters": len(row.description)}
-    audit.note(session, actor, "describe", name, detail=detail, competition_id=row.id)
+    audit.note(session, "describe", name, detail=detail, competition_id=row.id)
 
 
 def set_picture(
     session: Session,
     competition: int,
     picture: str | None,
-    *,
-    actor: str = OPERATOR,
 ) -> None:
     """Set a competition's image to a stored one, by its SHA-256; None: remove it. Idempotent."""
     row = lock(session, competition)
@@ -527,4 +518,4 @@ def set_picture(
     row.revision += 1
     name = f"competition:{row.format}/{row.slug}"
     verb = "set picture" if picture else "remove picture"
-    audit.note(session, actor, verb, name, competition_id=row.id)
+    audit.note(session, verb, name, competition_id=row.id)

@@ -10,7 +10,7 @@ from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
 from cw.errors import CapacityError, UsageError
-from cw_hub.accounts.actor import actor, player, players_only, players_only_json
+from cw_hub.accounts.actor import actor, one_writing, player, players_only, players_only_json
 from cw_hub.accounts.pages import go
 from cw_hub.bots import service as bots_service
 from cw_hub.bots.pages import address
@@ -103,7 +103,7 @@ def begin_between(own: BotView, bot: BotView, matches: int) -> str:
     if matches not in LENGTHS:
         raise UsageError(NO_LENGTH)
     hub, user_id = resources(), player().user_id
-    with challenges.counting(hub, user_id, matches), hub.database.writing() as writing:
+    with challenges.counting(hub, user_id, matches), one_writing() as writing:
         return challenges.begin(writing, own.id, bot.id, matches)
 
 
@@ -168,9 +168,8 @@ def polled(view: ChallengeView) -> Polled:
 @players_only
 def stop(challenge: str) -> ResponseReturnValue:
     """Cancel the remaining matches."""
-    hub = resources()
     own_challenge(challenge)
-    with hub.database.writing() as writing:
+    with one_writing() as writing:
         challenges.stop(writing, challenge)
     return go(url_for("challenges.page", challenge=challenge))
 

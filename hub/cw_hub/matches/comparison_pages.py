@@ -9,7 +9,7 @@ from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
 from cw.errors import UsageError
-from cw_hub.accounts.actor import players_only, players_only_json
+from cw_hub.accounts.actor import one_writing, players_only, players_only_json
 from cw_hub.accounts.pages import go, must_confirm
 from cw_hub.bots import versions
 from cw_hub.bots.check_requests import UNCONFIRMED
@@ -65,7 +65,7 @@ def begin_comparison(name: str) -> ResponseReturnValue:
         abort(409, why)
     new = whole_number(request.form.get("new", ""), least=1) or 0
     try:
-        with hub.database.writing() as writing:
+        with one_writing() as writing:
             number = matches_comparisons.begin(writing, bot, new, opponent_sent())
     except (UsageError, Busy) as error:
         notice(str(error), "bad")
@@ -122,8 +122,8 @@ def polled(view: ComparisonView) -> Polled:
 @players_only
 def stop_comparison(name: str, number: int) -> ResponseReturnValue:
     """Stop a comparison."""
-    bot, hub = find(name), resources()
+    bot = find(name)
     find_comparison(bot, number)
-    with hub.database.writing() as writing:
+    with one_writing() as writing:
         matches_comparisons.stop(writing, number, BY_OWNER)
     return go(url(bot, "comparison", number=number))

@@ -15,7 +15,7 @@ from cw.games.registry import load_strategies
 from cw.web.games import game_page
 from cw.web.workshop_routes import body, reply
 from cw_hub.accounts import audit
-from cw_hub.accounts.actor import actor, player, players_only, players_only_json
+from cw_hub.accounts.actor import actor, one_writing, player, players_only, players_only_json
 from cw_hub.accounts.pages import go
 from cw_hub.bots import check_requests, checks, version_pages, workshop_pages
 from cw_hub.bots import pages as bots_pages
@@ -146,7 +146,7 @@ def begin_practice(bot: BotView, strategy: str) -> str:
         with one_reading() as reading:
             challenges.must_be_free(reading, bot.id)
         check_requests.claim_bot(bot, checks.PRACTICE)
-    with hub.database.writing() as writing:
+    with one_writing() as writing:
         match, match_id = challenges.practise(writing, bot.id, strategy)
     note_done()
     planning.send_now(hub, match, challenges.PRACTICE.name)

@@ -153,6 +153,7 @@ def sweep(session: Session, formats: Sequence[Format]) -> None:
     A competition that cannot start becomes a draft again, and its page says why. Formats with their
     own events handle these themselves.
     """
+    session.actor = ACTOR
     names = [format_.name for format_ in formats if not format_.has_events]
     due = (
         select(Event.id)
@@ -174,10 +175,10 @@ def apply(session: Session, formats: Sequence[Format], event_id: int) -> None:
     state: CompetitionState = "running" if event.kind == START else "over"
     try:
         with session.begin_nested():
-            format_.steer(session, competitions_service.facts_of(row), state, ACTOR)
+            format_.steer(session, competitions_service.facts_of(row), state)
     except UsageError as error:
         event.applied_at, event.data = session.now(), {PROBLEM: str(error)}
-        competitions_service.set_state(session, row.id, "draft", ACTOR)
+        competitions_service.set_state(session, row.id, "draft")
 
 
 def steps_of(formats: Sequence[Format]) -> Steps:

@@ -21,7 +21,7 @@ from markupsafe import Markup
 
 from cw_hub.accounts import avatars
 from cw_hub.accounts import service as accounts_service
-from cw_hub.accounts.actor import actor, player, players_only
+from cw_hub.accounts.actor import actor, one_writing, player, players_only
 from cw_hub.accounts.pages import go
 from cw_hub.pages.request import one_reading, resources
 from cw_hub.site import own_data
@@ -103,9 +103,8 @@ def find(username: str) -> accounts_service.Profile:
 @players_only
 def befriend(username: str) -> ResponseReturnValue:
     """Add a user as a friend."""
-    hub = resources()
     try:
-        with hub.database.writing() as writing:
+        with one_writing() as writing:
             name = accounts_service.befriend(writing, player().user_id, username)
     except accounts_service.NoSuchUser:
         abort(404, NO_SUCH_USER)
@@ -117,7 +116,7 @@ def befriend(username: str) -> ResponseReturnValue:
 def unfriend(username: str) -> ResponseReturnValue:
     """Remove a friend."""
     try:
-        with resources().database.writing() as writing:
+        with one_writing() as writing:
             name = accounts_service.unfriend(writing, player().user_id, username)
     except accounts_service.NoSuchUser:
         abort(404, NO_SUCH_USER)

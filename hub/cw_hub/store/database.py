@@ -194,14 +194,24 @@ LOST_SERVER: Final = 15
 WRITES: Final = "cw_writes"
 """Name of the execution option that marks connections whose transactions write."""
 
+SITE: Final = "site"
+"""The actor of what happens by itself."""
+
+OPERATOR: Final = "operator"
+"""The actor of commands."""
+
 
 class Session(orm.Session):
-    """A session of the database, with the clock by which its work is dated."""
+    """A session of the database, with the clock by which its work is dated, and who does it."""
 
-    def __init__(self, bind: Engine | Connection, clock: Clock = utc_now) -> None:
+    def __init__(
+        self, bind: Engine | Connection, clock: Clock = utc_now, actor: str = SITE
+    ) -> None:
         """Open a session on an engine or a connection; its objects stay usable after it."""
         super().__init__(bind, expire_on_commit=False)
         self.clock = clock
+        self.actor = actor
+        """A username, `operator`, or another name for the audit log."""
 
     def now(self) -> datetime:
         """Return the present time, in UTC."""
@@ -250,10 +260,13 @@ class Database:
             yield session
 
     @contextmanager
-    def writing(self) -> Iterator[Session]:
-        """Yield a session for one operation, committed at the end of the block or not at all."""
+    def writing(self, actor: str = SITE) -> Iterator[Session]:
+        """Yield a session for one operation, committed at the end of the block or not at all.
+
+        `actor` is who performs it, for the audit log.
+        """
         with self._turn():
-            with Session(self.writing_engine, self.clock) as session, session.begin():
+            with Session(self.writing_engine, self.clock, actor) as session, session.begin():
                 yield session
             self.writes += 1
 

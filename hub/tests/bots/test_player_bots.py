@@ -103,7 +103,7 @@ class Owner:
         return self.do(lambda session: practise(session, bot, strategy))
 
     def retire(self, bot: int) -> bool:
-        return self.do(lambda session: bots_service.retire(session, bot, "ann"))
+        return self.do(lambda session: bots_service.retire(session, bot))
 
 
 @pytest.fixture

@@ -72,7 +72,7 @@ def test_a_format_is_its_folder_and_its_line(
         hill = competitions_service.new(session, NAME, "hexagon", slug="hill", title="The hill")
         added = format_named(formats, NAME)
         assert added is not None
-        added.steer(session, hill, "running", competitions_service.OPERATOR)
+        added.steer(session, hill, "running")
     with site_on(resources, hub_clock, formats) as site:
         visitor = site.visitor()
         assert "The hill waiting for a challenger" in words_of(visitor.open("/"))

@@ -73,9 +73,9 @@ def begun(resources: Resources, kind: str, **settings: Any) -> int:
     assert format_ is not None
     with resources.database.writing() as session:
         competition = competitions_service.new(session, kind, GAME)
-        format_.change(session, competition, settings, competitions_service.OPERATOR)
+        format_.change(session, competition, settings)
         facts = competitions_service.named(session, f"{kind}/{GAME}")
-        format_.steer(session, facts, "running", competitions_service.OPERATOR)
+        format_.steer(session, facts, "running")
         return competition.id
 
 

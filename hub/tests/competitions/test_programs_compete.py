@@ -9,7 +9,6 @@ from cw_hub.bots import service as bots_service
 from cw_hub.competitions import service as competitions_service
 from cw_hub.competitions.cup.format import FORMAT as CUP
 from cw_hub.competitions.daily import service as daily_service
-from cw_hub.competitions.service import OPERATOR
 from cw_hub.competitions.tournament.creation import TournamentConfig
 from cw_hub.competitions.tournament.groups import NewGroup
 from cw_hub.competitions.tournament.teams import NewTeam
@@ -69,9 +68,9 @@ class Hub:
         with self.resources.database.writing() as session:
             new = competitions_service.new(session, "cup", "paint", slug="spring", title="Spring")
             facts = competitions_service.facts_of(competitions_service.lock(session, new.id))
-            CUP.change(session, facts, {"bots": ",".join(BOTS), "options": SHORT}, OPERATOR)
+            CUP.change(session, facts, {"bots": ",".join(BOTS), "options": SHORT})
             facts = competitions_service.facts_of(competitions_service.lock(session, new.id))
-            CUP.steer(session, facts, "running", OPERATOR)
+            CUP.steer(session, facts, "running")
         while not self.is_over("cup/spring"):
             tick(self.resources)
             with self.resources.database.reading() as session:

@@ -12,7 +12,6 @@ from cw_hub.competitions import service as competitions_service
 from cw_hub.competitions.daily.standings import upcoming
 from cw_hub.competitions.format import format_named
 from cw_hub.competitions.service import (
-    OPERATOR,
     CompetitionFacts,
     Dates,
     dates_of,
@@ -56,13 +55,13 @@ class Plan:
         format_ = format_named(FORMATS, self.kind)
         assert format_ is not None
         with self.resources.database.writing() as session:
-            format_.schedule(session, self.facts, Dates(start, end, "Europe/Athens"), "Ada")
+            format_.schedule(session, self.facts, Dates(start, end, "Europe/Athens"))
 
     def steer(self, state: CompetitionState) -> None:
         format_ = format_named(FORMATS, self.kind)
         assert format_ is not None
         with self.resources.database.writing() as session:
-            format_.steer(session, self.facts, state, OPERATOR)
+            format_.steer(session, self.facts, state)
 
     def after(self, hours: float) -> str:
         """Let time go on; return the state after a look at the timetable."""

@@ -208,7 +208,7 @@ def test_a_bot_that_plays_no_more_ends_its_challenges(duel: Duel) -> None:
     (first,) = duel.sent()
     duel.play(first, 0)
     with duel.resources.database.writing() as session:
-        bots_service.retire(session, duel.gopher, "bob")
+        bots_service.retire(session, duel.gopher)
     assert duel.sent() == []
     view = duel.find(challenge)
     assert [match.state for match in view.matches] == ["done", *["void"] * 9]

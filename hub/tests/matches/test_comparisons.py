@@ -187,7 +187,7 @@ def test_a_comparison_of_a_bot_that_is_retired_stops(
     number = begin(resources, painter)
     sweep(resources)
     with resources.database.writing() as session:
-        bots_service.retire(session, painter.id, "ann")
+        bots_service.retire(session, painter.id)
     sweep(resources)
     assert view_of(resources, painter, number).state == "stopped"
     assert waiting(resources) == []

@@ -315,13 +315,13 @@ def test_mails_are_found_by_a_part_of_a_name_or_a_whole_address(site: Site, root
 
 
 def test_the_log_finds_what_was_done_with_all_bots_of_a_name(site: Site, root: Visitor) -> None:
-    with site.resources.database.writing() as session:
+    with site.resources.database.writing("Root") as session:
         user_id = administration.find(session, "Root").id
         for number in range(10):
             new = NewBot(f"game-{number}", "Swarm", f"http://127.0.0.1:9/{number}")
             hub = site.resources
             bot = bots_service.register(session, hub.sealer, user_id, new)
-            audit.note(session, "Root", "check", f"bot:{bot.bot_id}")
+            audit.note(session, "check", f"bot:{bot.bot_id}")
     assert words_of(root.open("/admin/log?of=swarm")).count("Root check Swarm") == 10
 
 

@@ -146,8 +146,8 @@ def revoke(site: Site) -> None:
     with site.resources.database.writing() as session:
         user_id = administration.find(session, "Ann").id
         digest = tickets.of_user(session, user_id)[0].digest
-        assert tickets.revoke_token(session, user_id, digest, "Ann")
-        assert not tickets.revoke_token(session, user_id, digest, "Ann")
+        assert tickets.revoke_token(session, user_id, digest)
+        assert not tickets.revoke_token(session, user_id, digest)
 
 
 def lock_for_a_while(site: Site) -> None:
@@ -259,7 +259,7 @@ def test_a_token_is_refused_with_a_word_at_its_field(site: Site) -> None:
     with site.resources.database.writing() as session:
         new = tickets.NewToken("ci", frozenset({"read"}), 365)
         for _ in range(10):
-            tickets.create(session, 1, new, "Ann")
+            tickets.create(session, 1, new)
     full = ann.fill(
         "/settings/tokens",
         on="/settings",

@@ -309,12 +309,11 @@ def open_cup(
         slug=slug,
         title=f"{title_of(settings.game)}, {settings.format.replace('-', ' ')}",
         seed=settings.seed,
-        actor=ACTOR,
     )
     competitions_service.set_values(session, cup.id, values)
     its = (Match.competition_id == cup.id, Match.state.in_(("void", "failed")))
     session.execute(update(Match).where(*its).values(ANEW))
-    competitions_service.set_state(session, cup.id, "running", ACTOR)
+    competitions_service.set_state(session, cup.id, "running")
     plan_cup(session, cup.id)
     return cup.id
 
@@ -364,7 +363,7 @@ def stop(session: Session, cup: int, *, with_played: bool = False) -> None:
     Idempotent. A worker that has lost its match notices, and stops.
     """
     if competitions_service.lock(session, cup).state == "running":
-        competitions_service.set_state(session, cup, "paused", ACTOR)
+        competitions_service.set_state(session, cup, "paused")
     states: tuple[MatchState, ...] = OPEN if with_played else ("queued", "interrupted")
     off = {
         "state": "void",
@@ -475,7 +474,7 @@ class HubPlayers:
         send(resources, self._slug, teams)
         values = settings_for(journal.settings, teams, room)
         with logs.about(request_id=f"championship-{self._slug}"):
-            with resources.database.writing() as session:
+            with resources.database.writing(ACTOR) as session:
                 self._cup = open_cup(session, self._slug, journal.settings, values)
                 self._known = open_keys(session, self._cup)
             # If the queue is down, the next tick sends the matches.
@@ -541,7 +540,7 @@ class HubPlayers:
     def _look(self, waiting: Sequence[str]) -> list[SentMatch]:
         """Return the states of matches; when stopping, first call off those that are waiting."""
         if self._stopping:
-            with self._resources.database.writing() as session:
+            with self._resources.database.writing(ACTOR) as session:
                 stop(session, self._cup)
         with self._resources.database.reading() as session:
             slots = maintenance.live_slots(session)
@@ -590,5 +589,5 @@ class HubPlayers:
             self._say("the database does not answer: workers play on until the next run")
 
     def _call_off(self) -> None:
-        with self._resources.database.writing() as session:
+        with self._resources.database.writing(ACTOR) as session:
             stop(session, self._cup, with_played=True)

@@ -382,13 +382,12 @@ def change(
     session: Session,
     cup: CompetitionFacts,
     values: Mapping[str, Any],
-    actor: str,
 ) -> None:
     """Change settings of a cup; raise UsageError if it has started, or if they are invalid."""
     begun = select(Match.id).where(Match.competition_id == cup.id).limit(1)
     if session.scalar(begun) is not None:
         raise UsageError(f"the cup {cup.slug} has begun, so its settings stay as they are")
-    competitions_service.set_values(session, cup.id, values, actor)
+    competitions_service.set_values(session, cup.id, values)
     settings_of(facts_of(competitions_service.lock(session, cup.id)))
 
 
@@ -396,11 +395,10 @@ def steer(
     session: Session,
     cup: CompetitionFacts,
     state: CompetitionState,
-    actor: str,
 ) -> None:
     """Set a cup's state; raise UsageError if it is over or cannot be played."""
     if cup.state == "over":
         raise UsageError(f"the cup {cup.slug} is over")
     if state in ("planned", "running"):
         check(session, cup)
-    competitions_service.set_state(session, cup.id, state, actor)
+    competitions_service.set_state(session, cup.id, state)

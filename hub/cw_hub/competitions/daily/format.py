@@ -67,12 +67,10 @@ class Daily(Format):
     words = staticmethod(match_page.words)
     part = staticmethod(match_page.part)
 
-    def change(
-        self, session: Session, facts: CompetitionFacts, values: Settings, actor: str
-    ) -> None:
+    def change(self, session: Session, facts: CompetitionFacts, values: Settings) -> None:
         """Change settings of a competition; raise UsageError if they are invalid."""
         daily_service.read_settings({**facts.settings, **values})
-        competitions_service.set_values(session, facts.id, values, actor)
+        competitions_service.set_values(session, facts.id, values)
 
     def address(self, facts: CompetitionFacts) -> str:
         """Return the URL of a competition's ranking."""

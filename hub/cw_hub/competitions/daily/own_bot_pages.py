@@ -22,7 +22,7 @@ from wtforms import Form, SelectField, StringField
 
 from cw.arena.transports.base_address import check_base
 from cw.errors import CapacityError, UsageError
-from cw_hub.accounts.actor import player, players_only, players_only_json
+from cw_hub.accounts.actor import one_writing, player, players_only, players_only_json
 from cw_hub.accounts.forms import first_errors, is_filled, needs, stripped
 from cw_hub.accounts.pages import go, must_confirm
 from cw_hub.bots import check_requests, checks, version_pages
@@ -54,7 +54,7 @@ def own_bot() -> GraderBot:
         bot = bots.find(reading, user.user_id)
     if bot is not None and bot.secret is not None:
         return bot
-    with hub.database.writing() as writing:
+    with one_writing() as writing:
         return bots.make(writing, hub.sealer, user.user_id, user.username)
 
 
@@ -91,8 +91,8 @@ def save(bot: GraderBot, package: Package, note: str) -> int:
     """Turn a bot into a program, and save a version of it; return the version's number."""
     hub = resources()
     new = version_pages.stored(hub.objects, bot.bot_id, package, note)
-    with hub.database.writing() as writing:
-        run_program(writing, bot.id, player().username)
+    with one_writing() as writing:
+        run_program(writing, bot.id)
         return bots_service.save_version(writing, bot.id, new)
 
 
@@ -100,11 +100,11 @@ def save(bot: GraderBot, package: Package, note: str) -> int:
 @players_only
 def use_version() -> ResponseReturnValue:
     """Switch the player's bot to an earlier version of its program."""
-    bot, hub = own_bot(), resources()
+    bot = own_bot()
     try:
         number = version_pages.number_sent()
-        with hub.database.writing() as writing:
-            run_program(writing, bot.id, player().username)
+        with one_writing() as writing:
+            run_program(writing, bot.id)
             bots_service.use_version(writing, view_of(bot), number)
     except UsageError as error:
         notice(str(error), "bad")
@@ -270,7 +270,7 @@ def save_bot() -> ResponseReturnValue:
     form = BotSettingsForm(request.form)
     if not form.validate():
         return show(bot, form, first_errors(form)), 422
-    with resources().database.writing() as writing:
+    with one_writing() as writing:
         user_id = player().user_id
         changed = bots.save(writing, user_id, form.endpoint.data or "", form.form.data)
     if changed:
@@ -285,7 +285,7 @@ def renew() -> ResponseReturnValue:
     """Give the bot a new API key."""
     hub = resources()
     own_bot()
-    with hub.database.writing() as writing:
+    with one_writing() as writing:
         bots.renew_key(writing, hub.sealer, player().user_id)
     note_done()
     notice("Your bot has a new API key")

@@ -74,18 +74,14 @@ class Rated(Format):
     pages = (pages.routes, bot_pages.routes)
     api = api.routes.operations
 
-    def change(
-        self, session: Session, facts: CompetitionFacts, values: Settings, actor: str
-    ) -> None:
+    def change(self, session: Session, facts: CompetitionFacts, values: Settings) -> None:
         """Change settings of a competition; raise UsageError if they are invalid."""
         checked = rated_service.checked(facts.game, values)
-        competitions_service.set_values(session, facts.id, checked, actor)
+        competitions_service.set_values(session, facts.id, checked)
 
-    def steer(
-        self, session: Session, facts: CompetitionFacts, state: CompetitionState, actor: str
-    ) -> None:
+    def steer(self, session: Session, facts: CompetitionFacts, state: CompetitionState) -> None:
         """Set a competition's state; when it starts running, enter all bots of its game."""
-        super().steer(session, facts, state, actor)
+        super().steer(session, facts, state)
         if state == "running":
             rated_service.open_to_all(session, facts.id, facts.game)
 

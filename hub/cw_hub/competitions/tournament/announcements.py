@@ -53,7 +53,6 @@ def announce(
     competition: int,
     new: Announcement,
     *,
-    actor: str,
     address: str,
 ) -> int | None:
     """Publish an announcement now; return the number of emails, or None if none was requested.
@@ -65,14 +64,14 @@ def announce(
     if new.audience:
         check_bounds(session, competition, new)
     note = NewEvent("note", session.now(), new.title, new.text, announced=True)
-    event_id = add_event(session, competition, note, actor, is_late=True)
+    event_id = add_event(session, competition, note, is_late=True)
     if not new.audience:
         return None
     event = session.get_one(Event, event_id)
     number = put_mails(session, event, new.audience, words_of(row, event, new.audience, address))
     event.data = detail = {"mailed": new.audience, "people": number}
     subject = f"event:{row.slug}/{event_id}"
-    audit.note(session, actor, "mail event", subject, detail=detail, competition_id=row.id)
+    audit.note(session, "mail event", subject, detail=detail, competition_id=row.id)
     return number
 
 

@@ -14,7 +14,6 @@ from cw import documents
 from cw.errors import UsageError, short
 from cw.league.ladder import EventKind, Mode
 from cw_hub.competitions import service as competitions_service
-from cw_hub.competitions.service import OPERATOR
 from cw_hub.competitions.tournament.events import NewEvent, add_event
 from cw_hub.competitions.tournament.groups import NewGroup, add_group
 from cw_hub.competitions.tournament.settings import FORMAT, name_key, settings_of
@@ -56,7 +55,7 @@ class NewTournament:
     """The ids of its teams, in configuration order."""
 
 
-def create(session: Session, config: TournamentConfig, actor: str = OPERATOR) -> NewTournament:
+def create(session: Session, config: TournamentConfig) -> NewTournament:
     """Create a tournament with its groups, teams and events; it is a `draft` until it starts.
 
     Past events are applied immediately. Raises UsageError if the configuration is invalid, and
@@ -77,13 +76,12 @@ def create(session: Session, config: TournamentConfig, actor: str = OPERATOR) ->
         settings=config.settings,
         seed=config.seed,
         description=config.description,
-        actor=actor,
     )
     for group in config.groups or (NewGroup(MAIN),):
-        add_group(session, row.id, group, actor)
-    teams = add_teams(session, row.id, config.teams, actor) if config.teams else []
+        add_group(session, row.id, group)
+    teams = add_teams(session, row.id, config.teams) if config.teams else []
     for event in config.events:
-        add_event(session, row.id, event, actor, is_late=True)
+        add_event(session, row.id, event, is_late=True)
     return NewTournament(row.id, row.slug, row.title, tuple(teams))
 
 

@@ -13,7 +13,7 @@ from cw.errors import UsageError
 from cw.league.ladder import EventKind, Mode
 from cw_hub.accounts import audit
 from cw_hub.competitions import service as competitions_service
-from cw_hub.competitions.service import IS_PLANNED, OPERATOR, CompetitionFacts, Dates
+from cw_hub.competitions.service import IS_PLANNED, CompetitionFacts, Dates
 from cw_hub.competitions.tournament import teams
 from cw_hub.competitions.tournament.groups import groups_of, mark_changed, named_group
 from cw_hub.competitions.tournament.settings import clean_name, read_boards
@@ -56,7 +56,6 @@ def add_event(
     session: Session,
     competition: int,
     event: NewEvent,
-    actor: str = OPERATOR,
     *,
     is_late: bool = False,
 ) -> int:
@@ -89,21 +88,21 @@ def add_event(
     session.add(new)
     session.flush()
     if is_late and event.kind == "start":
-        call_off_starts(session, row.id, new.id, actor)
+        call_off_starts(session, row.id, new.id)
     if event.kind == "end":
         teams.renew_ends(session, competition)
     mark_changed(row, *groups)
     subject = f"event:{row.slug}/{new.id}"
     detail = {"kind": new.kind, "at": new.at.isoformat(), "title": title}
-    audit.note(session, actor, "add event", subject, detail=detail, competition_id=row.id)
+    audit.note(session, "add event", subject, detail=detail, competition_id=row.id)
     return new.id
 
 
-def call_off_starts(session: Session, competition: int, but: int, actor: str) -> None:
+def call_off_starts(session: Session, competition: int, but: int) -> None:
     """Call off the planned starts of a tournament, except the start with the id `but`."""
     starts = (Event.competition_id == competition, Event.kind == "start", *IS_PLANNED)
     for event in session.scalars(select(Event.id).where(*starts, Event.id != but)).all():
-        remove_event(session, competition, event, actor)
+        remove_event(session, competition, event)
 
 
 def clean_texts(event: NewEvent) -> tuple[str, str]:
@@ -131,7 +130,7 @@ def event_data(competition: Competition, event: NewEvent) -> dict[str, Any]:
     return {"boards": [board.to_json() for board in boards], "mode": event.mode}
 
 
-def remove_event(session: Session, competition: int, event: int, actor: str = OPERATOR) -> None:
+def remove_event(session: Session, competition: int, event: int) -> None:
     """Call off an event that has not been applied yet; raise UsageError for any other."""
     row = competitions_service.lock(session, competition)
     planned = (Event.id == event, Event.competition_id == competition, Event.applied_at.is_(None))
@@ -141,10 +140,10 @@ def remove_event(session: Session, competition: int, event: int, actor: str = OP
     teams.renew_ends(session, competition)
     mark_changed(row, *groups_of(session, competition))
     subject, detail = f"event:{row.slug}/{event}", {"title": title}
-    audit.note(session, actor, "remove event", subject, detail=detail, competition_id=row.id)
+    audit.note(session, "remove event", subject, detail=detail, competition_id=row.id)
 
 
-def schedule(session: Session, facts: CompetitionFacts, dates: Dates, actor: str) -> None:
+def schedule(session: Session, facts: CompetitionFacts, dates: Dates) -> None:
     """Plan the start and end of a tournament, replacing earlier plans.
 
     Both are announced. Idempotent. Raises UsageError for dates in the past or in the wrong order.
@@ -158,8 +157,8 @@ def schedule(session: Session, facts: CompetitionFacts, dates: Dates, actor: str
         if (event.kind, event.at) in wanted:
             wanted.remove((event.kind, event.at))
         else:
-            remove_event(session, row.id, event.id, actor)
+            remove_event(session, row.id, event.id)
     for kind, title in DATES.items():
         at = next((at for one, at in wanted if one == kind), None)
         if at is not None:
-            add_event(session, row.id, NewEvent(kind, at, title, announced=True), actor)
+            add_event(session, row.id, NewEvent(kind, at, title, announced=True))

@@ -120,7 +120,7 @@ class Tournament(Format):
     schedule = staticmethod(events.schedule)
     hosting_of = staticmethod(hosting_of)
 
-    def create(self, session: Session, wanted: NewCompetition, actor: str) -> CompetitionFacts:
+    def create(self, session: Session, wanted: NewCompetition) -> CompetitionFacts:
         """Create a tournament with its groups; raise UsageError if it is invalid.
 
         Teams, events and invitations are added later, on the host's pages.
@@ -135,18 +135,14 @@ class Tournament(Format):
             groups=[NewGroup(name) for name in names],
             description=wanted.description,
         )
-        creation.create(session, config, actor)
+        creation.create(session, config)
         return competitions_service.named(session, f"{tournament_settings.FORMAT}/{wanted.slug}")
 
-    def change(
-        self, session: Session, facts: CompetitionFacts, values: Settings, actor: str
-    ) -> None:
+    def change(self, session: Session, facts: CompetitionFacts, values: Settings) -> None:
         """Change settings of a tournament; raise UsageError if they may not be changed."""
-        change_settings(session, facts.id, typed(values), actor=actor)
+        change_settings(session, facts.id, typed(values))
 
-    def steer(
-        self, session: Session, facts: CompetitionFacts, state: CompetitionState, actor: str
-    ) -> None:
+    def steer(self, session: Session, facts: CompetitionFacts, state: CompetitionState) -> None:
         """Raise UsageError: only events can start, pause and end a tournament."""
         verb = EVENTS.get(state, "end")
         raise UsageError(f"a tournament has events: cw hub competition event {facts.slug} {verb}")

@@ -12,7 +12,6 @@ from cw.errors import UsageError, short
 from cw.games.registry import load_game
 from cw_hub.accounts import audit
 from cw_hub.competitions import service as competitions_service
-from cw_hub.competitions.service import OPERATOR
 from cw_hub.competitions.tournament.settings import (
     GROUP_WORDS,
     LONGEST_GROUP,
@@ -63,7 +62,7 @@ def named_group(groups: Iterable[Group], name: str) -> Group:
     raise UsageError(f"no sandbox named {text}")
 
 
-def add_group(session: Session, competition: int, group: NewGroup, actor: str = OPERATOR) -> int:
+def add_group(session: Session, competition: int, group: NewGroup) -> int:
     """Add a group, with an entry for each team that plays in all groups; return its id.
 
     Raises UsageError if the name is taken, even by a concurrent caller, and for a second final.
@@ -87,7 +86,7 @@ def add_group(session: Session, competition: int, group: NewGroup, actor: str = 
         session.add(Entry(group_id=new.id, team_id=team, joined_at=session.now()))
     mark_changed(row)
     subject, detail = f"group:{row.slug}/{new.id}", {"slug": slug}
-    audit.note(session, actor, "add group", subject, detail=detail, competition_id=row.id)
+    audit.note(session, "add group", subject, detail=detail, competition_id=row.id)
     return new.id
 
 

@@ -36,14 +36,12 @@ class Request:
 
     session: Writing
     competition: CompetitionFacts
-    actor: str
-    """The host's name in the audit log."""
     form: Any
 
     def do(self, verb: Callable[..., Any], *values: Any, **more: Any) -> Any:
         """Call a function on the tournament; return its result."""
         competition = self.competition.id
-        return verb(self.session, competition, *values, actor=self.actor, **more)
+        return verb(self.session, competition, *values, **more)
 
     def do_to_teams(self, verb: Callable[..., Any], *values: Any) -> Any:
         """Call a function on the ticked teams; return its result."""

@@ -252,8 +252,8 @@ def post(competition: CompetitionFacts, verb: str) -> ResponseReturnValue:
     if not form.validate():
         return refusal(competition, action.page, first_errors(form))
     try:
-        with hub.database.writing() as session:
-            sentence = action.act(Request(session, competition, audit_name(), form))
+        with hub.database.writing(audit_name()) as session:
+            sentence = action.act(Request(session, competition, form))
             advance(session, competition.id)
     except UsageError as error:
         problems = {"problems": error.problems} if isinstance(error, BadLines) else {}
@@ -289,10 +289,8 @@ def issue_tokens(competition: CompetitionFacts) -> ResponseReturnValue:
         return refusal(competition, "host.teams", first_errors(form))
     ids, nonce = form.team.data, form.nonce.data or ""
     try:
-        with hub.database.writing() as session:
-            issued = tournament_teams.issue(
-                session, competition.id, ids, nonce=nonce, actor=audit_name()
-            )
+        with hub.database.writing(audit_name()) as session:
+            issued = tournament_teams.issue(session, competition.id, ids, nonce=nonce)
     except UsageError as error:
         return refusal(competition, "host.teams", {"team": str(error)})
     address = f"{hub.settings.address}/t/{competition.slug}/"

@@ -14,7 +14,7 @@ from cw.errors import UsageError
 from cw.games.registry import games_with_hidden_information
 from cw_hub.accounts import audit
 from cw_hub.competitions import service as competitions_service
-from cw_hub.competitions.service import OPERATOR, lock
+from cw_hub.competitions.service import lock
 from cw_hub.competitions.tournament.groups import (
     check_room,
     groups_of,
@@ -54,8 +54,6 @@ def void(
     competition: int,
     match_id: str,
     reason: str,
-    *,
-    actor: str = OPERATOR,
 ) -> bool:
     """Call off a match of an open round, played or not; return False if it was void already.
 
@@ -66,7 +64,7 @@ def void(
     if not call_off(session, Match.id == match.id, reason):
         return False
     detail, subject = {"reason": reason}, f"match:{match_id}"
-    audit.note(session, actor, "void", subject, detail=detail, competition_id=row.id)
+    audit.note(session, "void", subject, detail=detail, competition_id=row.id)
     mark_round_changed(session, cast(int, match.round_id))
     advance(session, row.id)
     return True
@@ -77,21 +75,19 @@ def void_round(
     competition: int,
     round_id: int,
     reason: str,
-    *,
-    actor: str = OPERATOR,
 ) -> int:
     """Call off all matches of an open round; return their number. UsageError if it is closed."""
     reason = read_reason(reason)
     row = hold_round(session, competition, round_id)
     number = call_off(session, Match.round_id == round_id, reason)
     detail, subject = {"reason": reason}, f"round:{round_id}"
-    audit.note(session, actor, "void round", subject, detail=detail, competition_id=row.id)
+    audit.note(session, "void round", subject, detail=detail, competition_id=row.id)
     mark_round_changed(session, round_id)
     advance(session, row.id)
     return number
 
 
-def play_again(session: Session, competition: int, match_id: str, *, actor: str = OPERATOR) -> str:
+def play_again(session: Session, competition: int, match_id: str) -> str:
     """Schedule a match of an open round again; return the name of the new one.
 
     Only the new match counts. Raises UsageError once the round is closed, and for a match of a
@@ -123,7 +119,7 @@ def play_again(session: Session, competition: int, match_id: str, *, actor: str 
         copied = {"slot": seat.slot, "bot_id": seat.bot_id, "name": seat.name, "spec": seat.spec}
         session.add(MatchParticipant(match_id=again.id, **copied))
     detail, subject = {"as": name}, f"match:{match_id}"
-    audit.note(session, actor, "play again", subject, detail=detail, competition_id=row.id)
+    audit.note(session, "play again", subject, detail=detail, competition_id=row.id)
     mark_round_changed(session, cast(int, match.round_id))
     return name
 
@@ -139,7 +135,7 @@ def seed_again(match: Match) -> int:
     return match.seed
 
 
-def carry_over(session: Session, competition: int, *, actor: str = OPERATOR) -> bool:
+def carry_over(session: Session, competition: int) -> bool:
     """Make the final due now; it starts as soon as the open rounds are closed.
 
     Returns False if it was due already. Raises UsageError if there is no final group.
@@ -159,7 +155,7 @@ def carry_over(session: Session, competition: int, *, actor: str = OPERATOR) -> 
     event.at = now
     session.flush()
     subject = f"competition:{FORMAT}/{row.slug}"
-    audit.note(session, actor, "carry over", subject, competition_id=row.id)
+    audit.note(session, "carry over", subject, competition_id=row.id)
     row.revision += 1
     advance(session, row.id)
     return True
@@ -244,8 +240,6 @@ def disqualify(
     competition: int,
     team_id: int,
     reason: str,
-    *,
-    actor: str = OPERATOR,
 ) -> bool:
     """Disqualify a team; return False if it is not playing.
 
@@ -269,19 +263,19 @@ def disqualify(
     call_off(session, and_(Match.round_id.in_(rounds), Match.id.in_(seats)), DISQUALIFIED)
     mark_all_changed(session, row)
     team = session.get_one(Team, team_id)
-    note(session, row, team, "disqualify", actor, reason=reason)
+    note(session, row, team, "disqualify", reason=reason)
     advance(session, row.id)
     return True
 
 
-def reinstate(session: Session, competition: int, team_id: int, *, actor: str = OPERATOR) -> bool:
+def reinstate(session: Session, competition: int, team_id: int) -> bool:
     """Reinstate a team from the next round on; return False if it is not disqualified."""
     row = lock(session, competition)
     if not set_status(session, row, team_id, DISQUALIFIED, {"status": "playing", "reason": ""}):
         return False
     check_room(session, row)
     mark_all_changed(session, row)
-    note(session, row, session.get_one(Team, team_id), "reinstate", actor)
+    note(session, row, session.get_one(Team, team_id), "reinstate")
     advance(session, row.id)
     return True
 

@@ -15,7 +15,7 @@ from cw.errors import UsageError, short
 from cw_hub.accounts import audit
 from cw_hub.bots import versions
 from cw_hub.competitions import service as competitions_service
-from cw_hub.competitions.service import OPERATOR, lock
+from cw_hub.competitions.service import lock
 from cw_hub.competitions.tournament import teams as tournament_teams
 from cw_hub.competitions.tournament.events import TAKEN_BACK
 from cw_hub.competitions.tournament.groups import (
@@ -63,12 +63,10 @@ def teams_by_id(session: Session, competition: int, ids: Sequence[int]) -> list[
     return teams
 
 
-def note(
-    session: Session, row: Competition, team: Team, verb: str, actor: str, **more: Any
-) -> None:
+def note(session: Session, row: Competition, team: Team, verb: str, **more: Any) -> None:
     """Add an audit entry about a team."""
     subject = f"team:{row.slug}/{team.slug}"[:60]
-    audit.note(session, actor, verb, subject, detail=more, competition_id=row.id)
+    audit.note(session, verb, subject, detail=more, competition_id=row.id)
 
 
 # Groups
@@ -105,8 +103,6 @@ def move(
     competition: int,
     ids: Sequence[int],
     group_name: str,
-    *,
-    actor: str = OPERATOR,
 ) -> None:
     """Move teams to another group; raise UsageError if one has already played."""
     row = lock(session, competition)
@@ -122,14 +118,12 @@ def move(
         if team.id not in members:
             session.execute(delete(Entry).where(Entry.team_id == team.id))
             session.add(Entry(group_id=group.id, team_id=team.id, joined_at=session.now()))
-            note(session, row, team, "move", actor, to=group.slug)
+            note(session, row, team, "move", to=group.slug)
     check_room(session, row)
     mark_changed(row, *groups_of(session, competition))
 
 
-def set_out_of_competition(
-    session: Session, competition: int, ids: Sequence[int], *, actor: str = OPERATOR
-) -> None:
+def set_out_of_competition(session: Session, competition: int, ids: Sequence[int]) -> None:
     """Let teams play in every group out of competition, without ranks and prizes.
 
     A disqualified or withdrawn team has this status in all groups.
@@ -148,7 +142,7 @@ def set_out_of_competition(
                 )
                 session.add(entries[group.id])
             entries[group.id].status, entries[group.id].reason = model.status, model.reason
-        note(session, row, team, "out of competition", actor)
+        note(session, row, team, "out of competition")
     check_room(session, row)
     mark_changed(row, *groups)
 
@@ -158,8 +152,6 @@ def compete(
     competition: int,
     ids: Sequence[int],
     group_name: str,
-    *,
-    actor: str = OPERATOR,
 ) -> None:
     """Let teams that play in every group compete in one, keeping their points there.
 
@@ -178,7 +170,7 @@ def compete(
                 entry.status = "withdrawn"
             else:
                 session.delete(entry)
-        note(session, row, team, "compete", actor, to=group.slug)
+        note(session, row, team, "compete", to=group.slug)
     mark_changed(row, *groups_of(session, competition))
 
 
@@ -190,8 +182,6 @@ def set_bot(
     competition: int,
     ids: Sequence[int],
     bot: str,
-    *,
-    actor: str = OPERATOR,
 ) -> bool:
     """Assign a bot to teams: a URL, which is checked soon, or `builtin:NAME`.
 
@@ -208,7 +198,7 @@ def set_bot(
         ).one()
         assign_bot(session.clock, team_bot, bot)
         bots.append(team_bot)
-        note(session, row, team, "set bot", actor, kind=team_bot.kind)
+        note(session, row, team, "set bot", kind=team_bot.kind)
     mark_changed(row)
     return any(map(lacks_secret, bots))
 
@@ -218,27 +208,23 @@ def set_machine(
     competition: int,
     ids: Sequence[int],
     machine: str,
-    *,
-    actor: str = OPERATOR,
 ) -> None:
     """Set the address of the teams' machine; "" for none."""
     row = lock(session, competition)
     check_machine(machine)
     for team in teams_by_id(session, competition, ids):
         team.machine = machine or None
-        note(session, row, team, "machine", actor)
+        note(session, row, team, "machine")
     mark_changed(row)
 
 
-def revoke_tokens(
-    session: Session, competition: int, ids: Sequence[int], *, actor: str = OPERATOR
-) -> None:
+def revoke_tokens(session: Session, competition: int, ids: Sequence[int]) -> None:
     """Revoke the teams' tokens, and the sessions started with them."""
     row = lock(session, competition)
     for team in teams_by_id(session, competition, ids):
         tickets = (Ticket.team_id == team.id, Ticket.kind.in_(("card", "team")))
         session.execute(delete(Ticket).where(*tickets))
-        note(session, row, team, "revoke tokens", actor)
+        note(session, row, team, "revoke tokens")
 
 
 UNDONE_FOR: Final = timedelta(hours=1)
@@ -259,7 +245,7 @@ def end_to_undo(session: Session, competition: int) -> Event | None:
     return session.scalars(query.order_by(Event.id.desc()).limit(1)).one_or_none()
 
 
-def undo_end(session: Session, competition: int, *, actor: str = OPERATOR) -> None:
+def undo_end(session: Session, competition: int) -> None:
     """Resume an ended tournament; its end becomes a note among the events.
 
     Raises UsageError if it has not ended within the last hour. Of concurrent callers, exactly one
@@ -274,15 +260,13 @@ def undo_end(session: Session, competition: int, *, actor: str = OPERATOR) -> No
     tournament_teams.renew_ends(session, competition)
     mark_changed(row, *groups_of(session, competition))
     subject = f"event:{row.slug}/{end.id}"
-    audit.note(session, actor, "undo end", subject, competition_id=row.id)
+    audit.note(session, "undo end", subject, competition_id=row.id)
 
 
 # Removed teams
 
 
-def remove(
-    session: Session, competition: int, ids: Sequence[int], *, actor: str = OPERATOR
-) -> None:
+def remove(session: Session, competition: int, ids: Sequence[int]) -> None:
     """Remove teams: they stop playing, and no one can act for them. Idempotent.
 
     This can be undone for an hour; after that, `forget_removed` makes it final.
@@ -290,7 +274,7 @@ def remove(
     row = lock(session, competition)
     for team in teams_by_id(session, competition, ids):
         if team.removed_at is None:
-            note(session, row, team, "remove", actor)
+            note(session, row, team, "remove")
             team.removed_at = session.now()
             set_status(session, team.id, "playing", "removed")
     mark_changed(row, *groups_of(session, competition))
@@ -303,16 +287,14 @@ def removed(session: Session, competition: int) -> list[Team]:
     return list(session.scalars(query.order_by(Team.removed_at.desc(), Team.id)))
 
 
-def undo_remove(
-    session: Session, competition: int, ids: Sequence[int], *, actor: str = OPERATOR
-) -> None:
+def undo_remove(session: Session, competition: int, ids: Sequence[int]) -> None:
     """Restore removed teams with their cards and points."""
     row = lock(session, competition)
     back = [team for team in removed(session, competition) if team.id in ids]
     if not back:
         raise UsageError(NOT_REMOVED)
     for team in back:
-        note(session, row, team, "undo remove", actor)
+        note(session, row, team, "undo remove")
         team.removed_at = None
         set_status(session, team.id, "removed", "playing")
     mark_changed(row, *groups_of(session, competition))
@@ -355,8 +337,6 @@ def change_settings(
     session: Session,
     competition: int,
     values: Mapping[str, Any],
-    *,
-    actor: str = OPERATOR,
 ) -> None:
     """Change settings of a tournament; after its start, only those in CHANGEABLE.
 
@@ -373,4 +353,4 @@ def change_settings(
     row.settings = {**row.settings, **values}
     mark_changed(row, *groups_of(session, competition))
     subject = f"competition:{FORMAT}/{row.slug}"
-    audit.note(session, actor, "set", subject, detail=values, competition_id=row.id)
+    audit.note(session, "set", subject, detail=values, competition_id=row.id)

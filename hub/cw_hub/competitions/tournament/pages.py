@@ -21,7 +21,7 @@ from markupsafe import Markup
 from cw.league.ladder import Phase
 from cw.web.games import game_page
 from cw_hub.accounts import cards, tickets
-from cw_hub.accounts.actor import actor, hold, let_go
+from cw_hub.accounts.actor import actor, hold, let_go, one_writing
 from cw_hub.accounts.cards import RefusedCard, TeamHolder, UnknownCard
 from cw_hub.competitions.service import LONGEST_TITLE
 from cw_hub.competitions.tournament import ladder as tournament_ladder
@@ -429,11 +429,11 @@ join_routes = Blueprint("joining", __name__)
 @join_routes.post("/t/<slug>/join")
 def join(slug: str) -> ResponseReturnValue:
     """Log this browser in as the team or host of the entered token."""
-    token, hub = request.form.get("token", ""), resources()
+    token = request.form.get("token", "")
     with one_reading() as reading:
         tournament = tournament_or_404(reading, slug)
     try:
-        with hub.database.writing() as session:
+        with one_writing() as session:
             entered = cards.enter_by_card(session, tournament.id, token)
             home = home_group(session, entered.team_id) if entered.team_id else None
     except RefusedCard as error:
@@ -471,11 +471,10 @@ def leave(slug: str) -> ResponseReturnValue:
     """End the team's session in this browser, or with `as=host` the host's."""
     with one_reading() as reading:
         tournament = tournament_or_404(reading, slug)
-    hub = resources()
     is_host = request.form.get("as") == "host"
     holder = actor().host(slug) if is_host else actor().team(slug)
     if holder is not None:
-        with hub.database.writing() as session:
+        with one_writing() as session:
             tickets.revoke_digest(session, holder.digest)
     answer = redirect(url_for("tournaments.choose", slug=tournament.slug), 303)
     return let_go(make_response(answer), "host" if is_host else "team", slug)

@@ -15,7 +15,7 @@ from cw.errors import UsageError
 from cw_hub.accounts import administration, audit
 from cw_hub.accounts.forms import is_email
 from cw_hub.bots.versions import failed_step
-from cw_hub.competitions.service import OPERATOR, lock
+from cw_hub.competitions.service import lock
 from cw_hub.competitions.tournament.groups import (
     MOST_TEAMS,
     groups_of,
@@ -25,7 +25,7 @@ from cw_hub.competitions.tournament.groups import (
 )
 from cw_hub.competitions.tournament.settings import LONGEST_TEAM, clean_name, name_key
 from cw_hub.competitions.tournament.teams import NAME_TAKEN, Enrolment, NewTeam
-from cw_hub.store.database import Session
+from cw_hub.store.database import SITE, Session
 from cw_hub.store.models import (
     Bot,
     Competition,
@@ -119,7 +119,6 @@ def invite(  # noqa: PLR0913
     most_members: int = USUAL_MEMBERS,
     is_open: bool = True,
     is_new: bool = False,
-    actor: str = OPERATOR,
 ) -> str:
     """Create the invitation of a competition, or change its limits; return its code.
 
@@ -143,7 +142,7 @@ def invite(  # noqa: PLR0913
     invitation.is_open = is_open
     subject = f"invitation:{row.format}/{row.slug}"
     detail = {"teams": most_teams, "members": most_members, "open": is_open, "new": is_new}
-    audit.note(session, actor, "invite", subject, detail=detail, competition_id=row.id)
+    audit.note(session, "invite", subject, detail=detail, competition_id=row.id)
     return invitation.code
 
 
@@ -199,7 +198,7 @@ def team_of(cells: Sequence[str], titles: Sequence[str], address: str) -> str:
     return next((cell for cell in cells if cell and cell != address), "")
 
 
-def import_guests(session: Session, competition: int, text: str, *, actor: str = OPERATOR) -> int:
+def import_guests(session: Session, competition: int, text: str) -> int:
     """Add the email addresses of a list, all or none; return how many were new."""
     row = lock(session, competition)
     listed = {guest.email: guest for guest in guests_of(text)}
@@ -213,7 +212,7 @@ def import_guests(session: Session, competition: int, text: str, *, actor: str =
         session.add(Guest(competition_id=competition, **about))
     subject = f"invitation:{row.format}/{row.slug}"
     detail = {"addresses": len(new)}
-    audit.note(session, actor, "import", subject, detail=detail, competition_id=row.id)
+    audit.note(session, "import", subject, detail=detail, competition_id=row.id)
     return len(new)
 
 
@@ -261,14 +260,13 @@ def email_of(session: Session, user_id: int) -> str | None:
     return session.scalar(select(User.email).where(*confirmed))
 
 
-def form_team(  # noqa: PLR0913
+def form_team(
     session: Session,
     invitation: InvitationView,
     user_id: int,
     name: str,
     *,
     group: str = "",
-    actor: str,
 ) -> bool:
     """Form a team with an account as captain; return False if it has to wait for room.
 
@@ -284,7 +282,7 @@ def form_team(  # noqa: PLR0913
     if not plays:
         enrolment.most = max(enrolment.most, sum(enrolment.sizes.values()) + 1)
     admitted = enrolment.admit(NewTeam(name, chosen.name))
-    (team_id,) = enrolment.enrol(session, [admitted], actor)
+    (team_id,) = enrolment.enrol(session, [admitted])
     team = session.get_one(Team, team_id)
     team.code = "".join(secrets.choice(LETTERS) for _ in range(8))
     if not plays:
@@ -326,8 +324,6 @@ def join_team(
     invitation: InvitationView,
     user_id: int,
     code: str,
-    *,
-    actor: str,
 ) -> str:
     """Add an account to the team with a code; return the team's name.
 
@@ -342,7 +338,7 @@ def join_team(
     if len(members_of(session, team.id)) >= invitation.most_members:
         raise UsageError(f"{team.name} is full: it has {invitation.most_members} people")
     add_member(session, team, user_id, is_captain=False)
-    note(session, row, team, "join", actor)
+    note(session, row, team, "join")
     return team.name
 
 
@@ -369,7 +365,7 @@ def code_of(session: Session, team: int) -> str | None:
     return session.scalar(select(Team.code).where(Team.id == team))
 
 
-def leave(session: Session, competition: int, user_id: int, *, actor: str) -> None:
+def leave(session: Session, competition: int, user_id: int) -> None:
     """Remove an account from its team; the next member becomes captain. Idempotent.
 
     A team left empty is removed before the start; after the start, it plays on.
@@ -389,11 +385,11 @@ def leave(session: Session, competition: int, user_id: int, *, actor: str) -> No
         team.removed_at = session.now()
         entries = update(Entry).where(Entry.team_id == team.id)
         session.execute(entries.values(status="removed"))
-    note(session, row, team, "leave", actor)
+    note(session, row, team, "leave")
     mark_changed(row, *groups_of(session, competition))
 
 
-def rename(session: Session, competition: int, user_id: int, name: str, *, actor: str) -> None:
+def rename(session: Session, competition: int, user_id: int, name: str) -> None:
     """Rename a team before the start; its URL stays the same.
 
     Raises UsageError after the start, for a member who is not the captain, and for a name that is
@@ -411,7 +407,7 @@ def rename(session: Session, competition: int, user_id: int, name: str, *, actor
         raise UsageError(NAME_TAKEN)
     team = session.get_one(Team, member.team_id)
     team.name, team.name_key = name, name_key(name)
-    note(session, row, team, "rename", actor, name=name)
+    note(session, row, team, "rename", name=name)
     mark_changed(row, *groups_of(session, competition))
 
 
@@ -426,24 +422,23 @@ def admit_waiting(session: Session, competition: int) -> int:
     ).all()
     if not waiting:
         return 0
+    session.actor = SITE
     row, admitted = lock(session, competition), 0
     invitation = find(session, competition)
     for entry, team, group in waiting:
         if invitation is not None and has_room(session, row, invitation, group):
             entry.status = "playing"
             session.flush()
-            note(session, row, team, "admit", "site")
+            note(session, row, team, "admit")
             admitted += 1
     mark_changed(row, *groups_of(session, competition))
     return admitted
 
 
-def note(
-    session: Session, row: Competition, team: Team, verb: str, actor: str, **more: Any
-) -> None:
+def note(session: Session, row: Competition, team: Team, verb: str, **more: Any) -> None:
     """Add an audit entry about a team."""
     subject = f"team:{row.slug}/{team.slug}"[:60]
-    audit.note(session, actor, verb, subject, detail=more, competition_id=row.id)
+    audit.note(session, verb, subject, detail=more, competition_id=row.id)
 
 
 def hosts_of(session: Session, competition: int) -> list[str]:
@@ -453,7 +448,7 @@ def hosts_of(session: Session, competition: int) -> list[str]:
     return [name or "" for name in session.scalars(wanted.order_by(CompetitionHost.added_at))]
 
 
-def add_host(session: Session, competition: int, username: str, *, actor: str = OPERATOR) -> None:
+def add_host(session: Session, competition: int, username: str) -> None:
     """Make a user a host of a competition; raise UsageError if the name is unknown. Idempotent."""
     row, user = lock(session, competition), find_person(session, username)
     if session.get(CompetitionHost, (competition, user.id)) is None:
@@ -462,12 +457,10 @@ def add_host(session: Session, competition: int, username: str, *, actor: str = 
         )
         subject = f"competition:{row.format}/{row.slug}"
         detail = {"host": user.username}
-        audit.note(session, actor, "add host", subject, detail=detail, competition_id=row.id)
+        audit.note(session, "add host", subject, detail=detail, competition_id=row.id)
 
 
-def remove_host(
-    session: Session, competition: int, username: str, *, actor: str = OPERATOR
-) -> None:
+def remove_host(session: Session, competition: int, username: str) -> None:
     """Remove a host from a competition; raise UsageError if the name is unknown."""
     row, user = lock(session, competition), find_person(session, username)
     host = session.get(CompetitionHost, (competition, user.id))
@@ -476,7 +469,7 @@ def remove_host(
     session.delete(host)
     subject = f"competition:{row.format}/{row.slug}"
     detail = {"host": user.username}
-    audit.note(session, actor, "remove host", subject, detail=detail, competition_id=row.id)
+    audit.note(session, "remove host", subject, detail=detail, competition_id=row.id)
 
 
 def find_person(session: Session, username: str) -> administration.Facts:

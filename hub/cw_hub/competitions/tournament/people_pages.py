@@ -11,7 +11,7 @@ from flask import Blueprint, abort, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from cw.errors import UsageError
-from cw_hub.accounts.actor import actor, player, players_only
+from cw_hub.accounts.actor import actor, one_writing, player, players_only
 from cw_hub.accounts.pages import go
 from cw_hub.competitions.tournament import people, views
 from cw_hub.competitions.tournament.ladder import tournament_or_404
@@ -19,7 +19,7 @@ from cw_hub.competitions.tournament.people import InvitationView
 from cw_hub.competitions.tournament.views import TournamentView
 from cw_hub.pages import limiter
 from cw_hub.pages.layout import notice
-from cw_hub.pages.request import one_reading, resources
+from cw_hub.pages.request import one_reading
 
 routes = Blueprint("invited", __name__)
 
@@ -96,11 +96,11 @@ def taking_part(
     to: Invited, field: str, verb: Callable[..., Result], welcome: Callable[[Result], str]
 ) -> ResponseReturnValue:
     """Run a function that makes the user take part; welcome them, redirect to their team."""
-    hub, user = resources(), player()
+    user = player()
     try:
-        with hub.database.writing() as session:
-            about = (session, hub.clock, to.invitation, user.user_id)
-            result = verb(*about, actor=user.username)
+        with one_writing() as session:
+            about = (session, to.invitation, user.user_id)
+            result = verb(*about)
     except UsageError as error:
         return render(to, {field: str(error)}), 422
     notice(welcome(result))
@@ -126,13 +126,13 @@ def acting(
     slug: str, verb: Callable[..., Any], done: str, then: str, *values: Any
 ) -> ResponseReturnValue:
     """Run a member's action on a team, and show the result."""
-    hub, user = resources(), player()
+    user = player()
     with one_reading() as reading:
         tournament = tournament_or_404(reading, slug)
     try:
-        with hub.database.writing() as session:
-            about = (session, hub.clock, tournament.id, user.user_id, *values)
-            verb(*about, actor=user.username)
+        with one_writing() as session:
+            about = (session, tournament.id, user.user_id, *values)
+            verb(*about)
         notice(done)
     except UsageError as error:
         notice(str(error), "bad")

@@ -193,22 +193,19 @@ NO_SECRET: Final = "Your bot has no secret."  # noqa: S105
 WHERE_SECRET: Final = "Each team is shown its secret when it saves its bot on MY TEAM."  # noqa: S105
 
 
-def actor_of(bot: TeamBot) -> str:
-    """Return a team's name in the audit log."""
-    return f"team:{bot.slug}"
-
-
 def note(session: Session, bot: TeamBot, verb: str, **more: Any) -> None:
-    """Add an audit entry about a bot."""
+    """Add an audit entry about a bot, in the name of its team."""
+    session.actor = f"team:{bot.slug}"
     competition, subject = bot.competition_id, f"bot:{bot.bot_id}"
-    audit.note(session, actor_of(bot), verb, subject, detail=more, competition_id=competition)
+    audit.note(session, verb, subject, detail=more, competition_id=competition)
 
 
 def begin_again(session: Session, row: Bot, bot: TeamBot) -> None:
     """Reset the health of a bot that was replaced; the next sweep checks it."""
     row.failures, row.protocol_ok, row.checks, row.checked_at = 0, False, [], None
     row.check_due_at = session.now() if row.kind == "url" else None
-    bots_service.change_status(session, row, "PENDING", "", actor_of(bot))
+    session.actor = f"team:{bot.slug}"
+    bots_service.change_status(session, row, "PENDING", "")
 
 
 # Web services
@@ -282,8 +279,9 @@ def set_ssh_key(session: Session, bot: TeamBot, key: str) -> None:
     """Set a team's public key; "" for none."""
     row = session.scalars(select(Team).where(Team.id == bot.team_id).with_for_update()).one()
     row.ssh_key = key or None
+    session.actor = f"team:{bot.slug}"
     competition, subject = bot.competition_id, f"team:{bot.team_id}"
-    audit.note(session, actor_of(bot), "ssh key", subject, competition_id=competition)
+    audit.note(session, "ssh key", subject, competition_id=competition)
 
 
 BUILTIN: Final = "builtin:"

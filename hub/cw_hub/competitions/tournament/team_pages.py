@@ -18,7 +18,7 @@ from cw.errors import CapacityError, UsageError
 from cw.games.registry import load_protocol
 from cw.web.live_match import Guest
 from cw.web.live_matches import OWN, Link, Offer, Opponents, OwnBot
-from cw_hub.accounts.actor import actor, tournaments_of_browser
+from cw_hub.accounts.actor import actor, one_writing, tournaments_of_browser
 from cw_hub.accounts.pages import go
 from cw_hub.bots import check_requests, checks, programs, version_pages
 from cw_hub.bots.addresses import ClaimedSeat, check_address, isolation_of
@@ -137,7 +137,7 @@ def bot(slug: str) -> ResponseReturnValue:
         url = read_url(typed)
         check_address(url, hub.settings)
         check_requests.claim_for(owner_of(own), url)
-        with hub.database.writing() as writing:
+        with one_writing() as writing:
             secret = team_bots.set_url(writing, hub.sealer, own, url)
     except UsageError as error:
         return render(own, {"endpoint": str(error)}, endpoint=typed[:1000])
@@ -165,7 +165,7 @@ def rotate(slug: str) -> ResponseReturnValue:
     if own.has_secret:
         check_requests.claim_for(owner_of(own), own.endpoint)
     try:
-        with hub.database.writing() as writing:
+        with one_writing() as writing:
             secret = team_bots.rotate(writing, hub.sealer, own)
     except UsageError as error:
         abort(409, str(error))
@@ -210,7 +210,7 @@ def upload(slug: str) -> ResponseReturnValue:
             raise UsageError(NO_PROGRAMS)
         package, note = version_pages.sent(own.game)
         new = version_pages.stored(hub.objects, own.bot_id, package, note)
-        with hub.database.writing() as writing:
+        with one_writing() as writing:
             number = team_bots.add_version(writing, own, new)
     except (CapacityError, UsageError) as error:
         return render(own, {"program": str(error)})
@@ -241,7 +241,7 @@ def own_program(slug: str) -> ResponseReturnValue:
             wanted = request.form.get("bot", "")
             program = team_bots.own_program(reading, user.user_id, own.game, wanted)
         new = team_bots.copy(hub.objects, program, own.bot_id)
-        with hub.database.writing() as writing:
+        with one_writing() as writing:
             number = team_bots.add_version(writing, own, new)
     except (CapacityError, UsageError) as error:
         return render(own, {"own-program": str(error)})
@@ -254,10 +254,10 @@ def own_program(slug: str) -> ResponseReturnValue:
 @routes.post("/t/<slug>/my-team/use-version")
 def use_version(slug: str) -> ResponseReturnValue:
     """Switch to an earlier version."""
-    own, hub = own_bot(slug), resources()
+    own = own_bot(slug)
     try:
         number = version_pages.number_sent()
-        with hub.database.writing() as writing:
+        with one_writing() as writing:
             team_bots.use_version(writing, own, number)
     except UsageError as error:
         return render(own, {"version": str(error)})
@@ -300,11 +300,11 @@ def url(bot: TeamBot, name: str, **more: Any) -> str:
 @routes.post("/t/<slug>/my-team/ssh-key")
 def ssh_key(slug: str) -> ResponseReturnValue:
     """Set the team's public deployment key."""
-    own, hub = own_bot(slug), resources()
+    own = own_bot(slug)
     typed = request.form.get("key", "")
     try:
         key = read_ssh_key(typed)
-        with hub.database.writing() as writing:
+        with one_writing() as writing:
             team_bots.set_ssh_key(writing, own, key)
     except UsageError as error:
         # Do not send a private key back: it has already been exposed once too often.
@@ -325,7 +325,7 @@ def practice(slug: str) -> ResponseReturnValue:
             with one_reading() as reading:
                 must_be_free(reading, own.id)
             check_requests.claim_for(owner_of(own), own.endpoint, checks.PRACTICE)
-        with hub.database.writing() as writing:
+        with one_writing() as writing:
             match, match_id = plan_practice(writing, own)
     except (CapacityError, UsageError) as error:
         notice(str(error), "bad")

@@ -17,7 +17,6 @@ from cw.errors import UsageError
 from cw_hub.accounts import audit, tickets
 from cw_hub.assets import asset
 from cw_hub.competitions import service as competitions_service
-from cw_hub.competitions.service import OPERATOR
 from cw_hub.competitions.tournament.groups import (
     MOST_TEAMS,
     full,
@@ -122,7 +121,6 @@ def add_teams(
     session: Session,
     competition: int,
     teams: Sequence[NewTeam],
-    actor: str = OPERATOR,
 ) -> list[int]:
     """Add teams, each with its entries and a bot yet to be set up; return their ids.
 
@@ -137,7 +135,7 @@ def add_teams(
             problems.append(f"line {team.line}: {error}" if team.line else f"{team.name}: {error}")
     if problems:
         raise BadLines(problems)
-    return enrolment.enrol(session, admitted, actor)
+    return enrolment.enrol(session, admitted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +191,7 @@ class Enrolment:
             raise UsageError("its sandbox is missing: NAME, SANDBOX")
         return candidates[0]
 
-    def enrol(self, session: Session, admitted: Sequence[AdmittedTeam], actor: str) -> list[int]:
+    def enrol(self, session: Session, admitted: Sequence[AdmittedTeam]) -> list[int]:
         """Add the rows of admitted teams; return their ids."""
         competition = self.competition
         rows = [self.team_row(team) for team in admitted]
@@ -211,7 +209,6 @@ class Enrolment:
         slugs = {"teams": [row.slug for row in rows]}
         audit.note(
             session,
-            actor,
             "add teams",
             subject,
             detail=slugs,
@@ -305,7 +302,6 @@ def issue(
     team_ids: Sequence[int],
     *,
     nonce: str = "",
-    actor: str = OPERATOR,
 ) -> list[Card]:
     """Issue new tokens to teams, which revokes their earlier tokens and sessions.
 
@@ -328,7 +324,7 @@ def issue(
             token = add_ticket(session, Ticket(kind="card", **columns))
             cards.append(Card(team.id, team.name, team.slug, group, token))
     detail = {"teams": [team.slug for team, _ in teams]}
-    audit.note(session, actor, "issue tokens", subject, detail=detail, competition_id=row.id)
+    audit.note(session, "issue tokens", subject, detail=detail, competition_id=row.id)
     return cards
 
 
@@ -362,9 +358,7 @@ def teams_with_group(
             yield team, "" if team.out_of_competition else group
 
 
-def issue_to_host(
-    session: Session, competition: int, *, keep: bool = False, actor: str = OPERATOR
-) -> str:
+def issue_to_host(session: Session, competition: int, *, keep: bool = False) -> str:
     """Return a new token for hosts; unless `keep`, revoke earlier ones and their sessions."""
     row = competitions_service.lock(session, competition)
     if not keep:
@@ -372,7 +366,7 @@ def issue_to_host(
         session.execute(delete(Ticket).where(*earlier))
     token = add_ticket(session, Ticket(kind="host_card", competition_id=competition))
     subject = f"competition:{FORMAT}/{row.slug}"
-    audit.note(session, actor, "host token", subject, competition_id=row.id)
+    audit.note(session, "host token", subject, competition_id=row.id)
     return token
 
 

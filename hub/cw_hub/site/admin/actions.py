@@ -9,8 +9,7 @@ from typing import Any, Final
 
 from cw.errors import UsageError
 from cw_hub.accounts import administration, audit, limits, mail
-from cw_hub.accounts.actor import player
-from cw_hub.accounts.administration import OPERATOR
+from cw_hub.accounts.actor import one_writing, player
 from cw_hub.accounts.pages import send_soon
 from cw_hub.accounts.service import HOUSE
 from cw_hub.bots import check_requests, checks
@@ -18,7 +17,6 @@ from cw_hub.bots import service as bots_service
 from cw_hub.competitions import service as competitions_service
 from cw_hub.competitions.format import format_named
 from cw_hub.competitions.service import CompetitionFacts
-from cw_hub.context import Clock
 from cw_hub.matches import results
 from cw_hub.pages.request import resources
 from cw_hub.site.admin.lists import Field, Row, why_no_check
@@ -49,7 +47,7 @@ class Action:
     label: str
     """The words of its button."""
     do: Callable[..., Any]
-    """Performs it in a transaction: `do(session, clock, *key, *texts of the fields, actor=name)`.
+    """Performs it in a transaction: `do(session, *key, *texts of the fields)`.
 
     Raises Changed, Refused or WrongStatus; any other UsageError means that there is no such row.
     """
@@ -86,7 +84,7 @@ def on_account(change: Callable[..., str | None]) -> Callable[..., str]:
     It returns what `change` returns, or else the name of the account.
     """
 
-    def do(session: Session, username: str, *texts: Any, actor: str) -> str:
+    def do(session: Session, username: str, *texts: Any) -> str:
         *values, typed = texts
         account = administration.find(session, username)
         if account.role == "admin" or account.username == HOUSE:
@@ -94,7 +92,7 @@ def on_account(change: Callable[..., str | None]) -> Callable[..., str]:
         if typed.casefold() != account.username.casefold():
             raise Refused(f"Nothing has changed: to confirm, type {account.username}.")
         try:
-            done = change(session, account.username, *values, actor=actor)
+            done = change(session, account.username, *values)
         except administration.NoAddress:
             words = f"{account.username} has no e-mail address"
             raise Refused(f"Nothing has changed: {words}.") from None
@@ -105,17 +103,17 @@ def on_account(change: Callable[..., str | None]) -> Callable[..., str]:
     return do
 
 
-def set_limit(session: Session, username: str, name: str, most: str, *, actor: str) -> str:
+def set_limit(session: Session, username: str, name: str, most: str) -> str:
     """Set a limit of an account, "" resets it; return a sentence about it."""
     number = limits.read_most(most)
-    administration.set_limit(session, username, name, number, actor=actor)
+    administration.set_limit(session, username, name, number)
     return f"{username}: {limits.LIMITS[name]}: {'as usual' if number is None else number}."
 
 
 # Bots
 
 
-def checkable(session: Session, _: Clock, bot_id: str, **_actor: str) -> Bot:
+def checkable(session: Session, bot_id: str) -> Bot:
     """Return a bot, to be checked; raise Refused if it cannot be."""
     bot = bots_service.by_bot_id(session, bot_id)
     if refusal := why_no_check(bot):
@@ -125,19 +123,19 @@ def checkable(session: Session, _: Clock, bot_id: str, **_actor: str) -> Bot:
 
 def check(bot: Bot) -> None:
     """Request a check of a bot, within the usual limits."""
-    hub, owner = resources(), checks.owner_named(player().user_id)
+    owner = checks.owner_named(player().user_id)
     if bot.kind == "url":
         check_requests.claim_for(owner, bot.endpoint)
     if not check_requests.send_for(owner, bot.id, is_program=bot.kind == "program"):
         raise Refused("Bots cannot be checked right now. Please try again soon.")
-    with hub.database.writing() as session:
-        audit.note(session, player().username, "check", f"bot:{bot.bot_id}")
+    with one_writing() as session:
+        audit.note(session, "check", f"bot:{bot.bot_id}")
 
 
 # Competitions
 
 
-def set_paused(session: Session, *key: str, actor: str, paused: bool) -> CompetitionFacts:
+def set_paused(session: Session, *key: str, paused: bool) -> CompetitionFacts:
     """Pause or resume a competition, and return it, unless its format has a page for that."""
     facts = competitions_service.named(session, "/".join(key))
     format_ = format_named(site_formats(), facts.format)
@@ -147,7 +145,7 @@ def set_paused(session: Session, *key: str, actor: str, paused: bool) -> Competi
     if own_page is not None:
         words = "is paused and resumed on this page, by its events"
         raise Refused(f"Nothing has changed: {facts.title} {words}.", own_page)
-    if not competitions_service.set_paused(session, facts.id, actor, paused=paused):
+    if not competitions_service.set_paused(session, facts.id, paused=paused):
         raise Changed(f"{facts.title} is in another state")
     return facts
 
@@ -160,26 +158,26 @@ def is_led_here(row: Row, state: str) -> bool:
 # Matches and mails
 
 
-def requeue(session: Session, match_id: str, *, actor: str = OPERATOR) -> None:
+def requeue(session: Session, match_id: str) -> None:
     """Give a failed match another five attempts; raise Changed if it cannot be played again."""
     if not results.requeue_failed(session, match_id):
         raise Changed(f"{match_id} is not a failed match")
-    audit.note(session, actor, "requeue", f"match:{match_id}")
+    audit.note(session, "requeue", f"match:{match_id}")
 
 
-def void(session: Session, match_id: str, reason: str, *, actor: str = OPERATOR) -> None:
+def void(session: Session, match_id: str, reason: str) -> None:
     """Cancel a match, whose page shows the reason; raise Changed if it is not waiting."""
     if not results.void(session, match_id, reason):
         raise Changed(f"{match_id} is not a waiting match")
     detail = {"reason": reason}
-    audit.note(session, actor, "void", f"match:{match_id}", detail=detail)
+    audit.note(session, "void", f"match:{match_id}", detail=detail)
 
 
-def send_again(session: Session, mail_id: int, *, actor: str) -> int:
+def send_again(session: Session, mail_id: int) -> int:
     """Put a dead email back into the queue, and return its id; raise Changed if it is not dead."""
     if not mail.send_again(session, mail_id):
         raise Changed(f"{mail_id} is not a dead mail")
-    audit.note(session, actor, "send mail", f"mail:{mail_id}")
+    audit.note(session, "send mail", f"mail:{mail_id}")
     return mail_id
 
 

@@ -12,7 +12,7 @@ from cw.errors import UsageError
 from cw.games.registry import game_entries
 from cw.web.games import game_page
 from cw_hub.accounts import uploads
-from cw_hub.accounts.actor import player
+from cw_hub.accounts.actor import one_writing, player
 from cw_hub.accounts.pages import go
 from cw_hub.competitions import service as competitions_service
 from cw_hub.competitions.format import Format, NewCompetition, format_named
@@ -30,7 +30,7 @@ from cw_hub.competitions.service import (
 )
 from cw_hub.pages.forms import is_slug, zone_names
 from cw_hub.pages.layout import notice
-from cw_hub.pages.request import one_reading, resources
+from cw_hub.pages.request import one_reading
 from cw_hub.site.admin.pages import admins_only
 from cw_hub.site.formats import site_formats
 
@@ -116,13 +116,12 @@ def created(format_: Format, game: str) -> CompetitionFacts:
         raise UsageError(NO_SLUG)
     values = read_all(format_.fields, request.form)
     wanted, dates = NewCompetition(game, title, slug or game, values, description), typed_dates()
-    hub, actor = resources(), player().username
     picture = uploads.keep_upload(str(player().user_id), "wide") if uploads.has_upload() else None
-    with hub.database.writing() as session:
-        facts = format_.create(session, wanted, actor)
-        format_.schedule(session, facts, dates, actor)
+    with one_writing() as session:
+        facts = format_.create(session, wanted)
+        format_.schedule(session, facts, dates)
         if picture is not None:
-            competitions_service.set_picture(session, facts.id, picture, actor=actor)
+            competitions_service.set_picture(session, facts.id, picture)
     return facts
 
 
@@ -202,18 +201,18 @@ SAVED: Final = {
 @admins_only
 def save(format_name: str, slug: str, form: str) -> ResponseReturnValue:
     """Change the settings, texts or dates of a competition; show errors in the form."""
-    facts, hub, actor = competition_or_404(format_name, slug), resources(), player().username
+    facts = competition_or_404(format_name, slug)
     format_ = format_of(facts)
     try:
-        with hub.database.writing() as session:
+        with one_writing() as session:
             if form == "settings":
                 values = read_all(format_.fields, request.form)
-                format_.change(session, facts, values, actor)
+                format_.change(session, facts, values)
             elif form == "dates":
-                format_.schedule(session, facts, typed_dates(), actor)
+                format_.schedule(session, facts, typed_dates())
             else:
                 words = {name: request.form.get(name) for name in ("title", "description")}
-                competitions_service.describe(session, facts.id, actor=actor, **words)
+                competitions_service.describe(session, facts.id, **words)
     except UsageError as error:
         return lead_page(facts, request.form, {form: str(error)}), 422
     notice(SAVED[form])
@@ -236,14 +235,14 @@ def change_picture(format_name: str, slug: str) -> ResponseReturnValue:
 @admins_only
 def steer(format_name: str, slug: str) -> ResponseReturnValue:
     """Announce, start, pause or end a competition; ending it requires typing its name."""
-    facts, hub = competition_or_404(format_name, slug), resources()
+    facts = competition_or_404(format_name, slug)
     state = STEERED.get(request.form.get("state", "")) or abort(400, NO_STATE)
     if state == "over" and request.form.get("name", "").strip() != facts.title:
         notice(WRONG_NAME, "bad")
         return go(page_of(facts))
     try:
-        with hub.database.writing() as session:
-            format_of(facts).steer(session, facts, state, player().username)
+        with one_writing() as session:
+            format_of(facts).steer(session, facts, state)
     except UsageError as error:
         notice(str(error), "bad")
     return go(page_of(facts))

@@ -10,7 +10,7 @@ from flask import Blueprint, abort, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from cw.errors import UsageError
-from cw_hub.accounts.actor import actor, player, players_only
+from cw_hub.accounts.actor import actor, one_writing, players_only
 from cw_hub.accounts.pages import go
 from cw_hub.bots.service import WrongStatus
 from cw_hub.pages.layout import address_with, notice
@@ -101,7 +101,7 @@ def act(name: str, action: Action, **values: Any) -> ResponseReturnValue:
     Browsers enforce the fields and the box, but other clients must not be able to do more than the
     pages allow.
     """
-    listing, hub = LISTS[name], resources()
+    listing = LISTS[name]
     key = [values[column] for column in listing.key]
     has_search = any(field.name == "q" for field in listing.filters)
     here = go(url_for(f"admin.{name}", q=key[-1] if has_search else None))
@@ -114,8 +114,8 @@ def act(name: str, action: Action, **values: Any) -> ResponseReturnValue:
         notice(UNSURE, "bad")
         return here
     try:
-        with hub.database.writing() as session:
-            done = action.do(session, *key, *texts, actor=player().username)
+        with one_writing() as session:
+            done = action.do(session, *key, *texts)
         action.after(done)
     except Changed:
         notice(f"The {listing.one} has changed since you loaded the page.", "bad")

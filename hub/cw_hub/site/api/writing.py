@@ -16,7 +16,7 @@ from wtforms import Form
 
 from cw.errors import CapacityError, UsageError
 from cw.games.registry import load_strategies
-from cw_hub.accounts.actor import actor, player
+from cw_hub.accounts.actor import actor, one_writing, player
 from cw_hub.accounts.forms import first_errors
 from cw_hub.accounts.pages import must_confirm
 from cw_hub.api import Invalid, List, Routes, document
@@ -149,9 +149,9 @@ def bot_version(bot_id: str, number: str) -> VersionFile:
 @routes.add("POST", "/bots/<bot_id>/versions/<number>/use", scope="bots")
 def use_version(bot_id: str, number: str) -> VersionFacts:
     """Activate an earlier version that has passed its check, from the next match on."""
-    bot, hub = find_program(bot_id), resources()
+    bot = find_program(bot_id)
     version = find(bot, number)
-    with conflicts(), hub.database.writing() as writing:
+    with conflicts(), one_writing() as writing:
         bots_service.use_version(writing, bot, version.number)
     if version.number != bot.version:
         note_done()
@@ -246,7 +246,7 @@ def registered(new: bots_service.NewBot, *, is_program: bool = False) -> bots_se
 @routes.add("PATCH", "/bots/<bot_id>", scope="bots")
 def change_bot(bot_id: str, body: BotChange) -> BotFacts:
     """Change the endpoint or description of a bot; a new endpoint is checked at once."""
-    bot, hub = find_changeable(bot_id), resources()
+    bot = find_changeable(bot_id)
     endpoint = (bot.endpoint if body.endpoint is None else body.endpoint).strip()
     description = bot.description if body.description is None else body.description
     if bot.kind != "url" and endpoint:
@@ -255,7 +255,7 @@ def change_bot(bot_id: str, body: BotChange) -> BotFacts:
     check_form(form(MultiDict({"endpoint": endpoint, "description": description})))
     if endpoint != bot.endpoint:
         check_requests.claim_check(endpoint)
-    with conflicts(), hub.database.writing() as writing:
+    with conflicts(), one_writing() as writing:
         is_new = bots_service.edit(writing, bot, endpoint, description)
     if (endpoint, description) != (bot.endpoint, bot.description):
         note_done()
@@ -280,7 +280,7 @@ def rotate_secret(bot_id: str) -> BotWithSecret:
     """Give a bot a new secret, shown only once; the old one stops working at once."""
     bot, hub = find_own(bot_id), resources()
     check_requests.claim_bot(bot)
-    with conflicts(), hub.database.writing() as writing:
+    with conflicts(), one_writing() as writing:
         secret = bots_service.rotate(writing, hub.sealer, bot)
     note_done()
     check_requests.send_check(bot.id)
@@ -304,11 +304,11 @@ def test_match(bot_id: str, body: TestMatch) -> Planned:
 @routes.add("POST", "/bots/<bot_id>/retire", scope="bots")
 def retire_bot(bot_id: str, body: Retirement) -> BotFacts:
     """Permanently retire a bot; the request must repeat its name as confirmation."""
-    bot, hub = find_own(bot_id), resources()
+    bot = find_own(bot_id)
     if body.name != bot.name:
         raise Invalid({"name": OTHER_NAME.format(name=bot.name)})
-    with hub.database.writing() as writing:
-        done = bots_service.retire(writing, bot.id, player().username)
+    with one_writing() as writing:
+        done = bots_service.retire(writing, bot.id)
     if not done:
         abort(409, bots_service.cannot("RETIRED"))
     return as_it_is(bot_id)
@@ -317,10 +317,9 @@ def retire_bot(bot_id: str, body: Retirement) -> BotFacts:
 @routes.add("POST", "/bots/<bot_id>/suspend", scope="admin")
 def suspend_bot(bot_id: str, body: Suspension) -> BotFacts:
     """Suspend a bot until it is restored; its owner sees the reason."""
-    hub = resources()
     try:
-        with conflicts(), hub.database.writing() as writing:
-            bots_service.suspend(writing, bot_id, body.reason.strip(), player().username)
+        with conflicts(), one_writing() as writing:
+            bots_service.suspend(writing, bot_id, body.reason.strip())
     except UsageError:
         abort(404, NO_BOT)
     return as_it_is(bot_id)
@@ -331,8 +330,8 @@ def restore_bot(bot_id: str) -> BotFacts:
     """Lift a suspension: the bot is checked again."""
     hub = resources()
     try:
-        with conflicts(), hub.database.writing() as writing:
-            bot = bots_service.restore(writing, bot_id, player().username)
+        with conflicts(), one_writing() as writing:
+            bot = bots_service.restore(writing, bot_id)
     except UsageError:
         abort(404, NO_BOT)
     check_requests.send_unasked(hub, bot)
@@ -386,8 +385,7 @@ def challenge(challenge_id: str) -> ChallengeFacts:
 @routes.add("POST", "/challenges/<challenge_id>/stop", scope="bots")
 def stop_challenge(challenge_id: str) -> ChallengeFacts:
     """Cancel the remaining matches of a challenge."""
-    hub = resources()
     challenge_pages.own_challenge(challenge_id)
-    with hub.database.writing() as writing:
+    with one_writing() as writing:
         challenges.stop(writing, challenge_id)
     return challenge_facts(challenge_pages.read_challenge(challenge_id))

@@ -64,10 +64,10 @@ class SpringCup:
             return competitions_service.named(session, "cup/spring")
 
     def set(self, **values: Any) -> None:
-        self.do(FORMAT.change, self.facts, values, competitions_service.OPERATOR)
+        self.do(FORMAT.change, self.facts, values)
 
     def resume(self) -> None:
-        self.do(FORMAT.steer, self.facts, "running", competitions_service.OPERATOR)
+        self.do(FORMAT.steer, self.facts, "running")
 
     def matches(self, *wanted: str) -> list[Match]:
         query = select(Match).where(Match.state.in_(wanted)) if wanted else select(Match)
@@ -213,7 +213,7 @@ def test_a_cup_that_is_paused_plans_nothing(resources: Resources) -> None:
     cup = SpringCup(resources, 3)
     cup.resume()
     tick(resources)
-    cup.do(FORMAT.steer, cup.facts, "paused", competitions_service.OPERATOR)
+    cup.do(FORMAT.steer, cup.facts, "paused")
     cup.end(cup.matches("queued")[0])
     tick(resources)
     assert cup.matches("queued") == []

@@ -250,13 +250,13 @@ def test_one_of_twenty_rotations_wins_and_the_bot_is_checked_again(
 def test_a_suspension_holds_until_it_is_lifted(resources: Resources, owner: int) -> None:
     bot = registered(resources, owner, "http://127.0.0.1:9")
     bot_id, _clock = row_of(resources, bot).bot_id, resources.clock
-    do(resources, lambda s: bots_service.suspend(s, bot_id, "floods us", "admin"))
+    do(resources, lambda s: bots_service.suspend(s, bot_id, "floods us"))
     row = row_of(resources, bot)
     assert (row.status, row.reason) == ("SUSPENDED", "floods us")
     with resources.database.reading() as session:
         assert health.check_target(session, bot) is None
     for verb in (
-        lambda s: bots_service.suspend(s, bot_id, "again", "admin"),
+        lambda s: bots_service.suspend(s, bot_id, "again"),
         lambda s: bots_service.edit(s, own(resources), "http://127.0.0.1:8", ""),
         lambda s: bots_service.rotate(s, resources.sealer, own(resources)),
     ):
@@ -264,10 +264,10 @@ def test_a_suspension_holds_until_it_is_lifted(resources: Resources, owner: int)
             bots_service.WrongStatus, match="The bot is SUSPENDED: it cannot do that"
         ):
             do(resources, verb)
-    do(resources, lambda s: bots_service.restore(s, bot_id, "admin"))
+    do(resources, lambda s: bots_service.restore(s, bot_id))
     assert row_of(resources, bot).status == "PENDING"
     with pytest.raises(bots_service.WrongStatus):
-        do(resources, lambda s: bots_service.restore(s, bot_id, "admin"))
+        do(resources, lambda s: bots_service.restore(s, bot_id))
 
 
 def test_another_address_is_checked_again_and_another_description_is_not(

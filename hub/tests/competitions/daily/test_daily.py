@@ -101,7 +101,7 @@ def test_a_skipped_due_time_and_a_pause_have_no_game(hub: Hub, hub_clock: StillC
 def test_what_does_not_run_is_not_paused_and_what_is_not_paused_does_not_go_on(hub: Hub) -> None:
     def changed(*, paused: bool) -> bool:
         with hub.resources.database.writing() as session:
-            return competitions_service.set_paused(session, hub.id, "root", paused=paused)
+            return competitions_service.set_paused(session, hub.id, paused=paused)
 
     assert [changed(paused=paused) for paused in (False, True, True, False, False)] == [
         False, True, False, True, False,

@@ -78,7 +78,7 @@ class Owner:
             self.fail_check()
 
     def retire(self) -> None:
-        assert self.do(lambda s: bots_service.retire(s, self.bot, "ann"))
+        assert self.do(lambda s: bots_service.retire(s, self.bot))
 
     def planned(self) -> int:
         """Let a match of the bot be planned; return its id."""
@@ -193,7 +193,7 @@ def test_a_bot_that_was_lost_three_times_on_purpose_rests(ann: Owner) -> None:
 def test_a_suspension_by_the_site_costs_nobody_a_match(ann: Owner) -> None:
     match = ann.planned()
     bot_id = ann.do(lambda s: s.get_one(Bot, ann.bot)).bot_id
-    ann.do(lambda s: bots_service.suspend(s, bot_id, "floods us", "root"))
+    ann.do(lambda s: bots_service.suspend(s, bot_id, "floods us"))
     ann.arena.plan()
     assert ann.row(match).state == "void"
     assert ann.standing().mu == 1500
