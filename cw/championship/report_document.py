@@ -18,7 +18,7 @@ from cw.games.registry import load_endings
 from cw.games.rules import Json
 from cw.league.bracket import Tie
 from cw.league.contests import Contest
-from cw.league.fixtures import Fixture, Result, Results, open_fixtures
+from cw.league.fixtures import Fixture, Result, Results, open_fixtures, outcome_of
 from cw.league.groups import StageTable
 from cw.league.line_ups import FREE_FOR_ALL
 from cw.league.standings import (
@@ -77,16 +77,11 @@ def figures(record: Record, matches: Sequence[Mapping[str, Any]]) -> dict[str, J
         "won": ended["won"],
         "drawn": ended["drawn"],
         "lost": ended["lost"],
-        "score_for": as_number(record.score_for),
-        "score_against": as_number(record.score_against),
+        "score_for": plain(record.score_for),
+        "score_against": plain(record.score_against),
         "ratio": float(record.ratio),
         "matches_with_faults": sum(bool(match["own_faults"]) for match in own),
     }
-
-
-def as_number(value: Any) -> int | float:
-    """Return an exact number as a JSON number."""
-    return value if isinstance(value, int) else float(value)
 
 
 def reached(contest: Contest, results: Results) -> dict[str, str]:
@@ -548,15 +543,13 @@ def teams_document(settings: ChampionshipSettings, played: Played) -> list[dict[
 
 def own_document(entry: Entry, seat: int, played: Played, endings: Endings) -> dict[str, Json]:
     """Return a match from the perspective of one seat."""
-    rank, best = entry.ranks[seat], min(entry.ranks)
-    scores = played.results[entry.fixture].scores
-    drew = rank == best and entry.winner is None
+    rank, scores = entry.ranks[seat], played.results[entry.fixture].scores
     return {
         "seat": seat + 1,
         "is_tie_break": bool(entry.tie_break),
         "stage_words": stage_words(entry),
         "won": entry.winner == entry.players[seat],
-        "result": "drawn" if drew else "won" if rank == best else "lost",
+        "result": outcome_of(rank, entry.ranks.count(1)),
         "rank": rank,
         "own_score": scores[seat],
         "opponents": [team for other, team in enumerate(entry.players) if other != seat],

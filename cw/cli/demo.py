@@ -155,24 +155,24 @@ def stop(processes: Sequence[subprocess.Popen[bytes]]) -> None:
 
 
 def watch(app: Flask, processes: Sequence[subprocess.Popen[bytes]]) -> CircuitObservation:
-    """Show the match in the terminal until it is over."""
+    """Show the match in the terminal until it is over.
+
+    Raises ClientFailed if a client exits before.
+    """
     rooms: RoomRegistry = app.extensions["rooms"]
     console = Console(stderr=True)
     with Live(console=console, auto_refresh=False, transient=True) as live:
         while True:
+            # Before the match is looked at, since its end makes the clients exit.
+            exit_codes = [process.poll() for process in processes]
             observation = rooms.find(None).session.look()
             live.update(picture(observation), refresh=console.is_terminal)
             if observation.snapshot.state.ended:
                 return observation
-            check_alive(processes)
+            for team, code in zip(TEAMS, exit_codes, strict=True):
+                if code is not None:
+                    raise ClientFailed(f"{team} has ended with exit code {code}.")
             time.sleep(FRAME)
-
-
-def check_alive(processes: Sequence[subprocess.Popen[bytes]]) -> None:
-    """Raise ClientFailed if a client of the unfinished match has exited with an error."""
-    for process, team in zip(processes, TEAMS, strict=True):
-        if process.poll():
-            raise ClientFailed(f"{team} has ended with exit code {process.returncode}.")
 
 
 def picture(observation: CircuitObservation) -> RenderableType:

@@ -199,7 +199,7 @@ def folder_of_replays(chosen: Path | None, *, wanted: bool, uploads: bool) -> Pa
     """
     if not wanted and chosen is not None:
         raise UsageError("choose either --replays or --no-replays")
-    # Nobody but this server puts anything into the default folder.
+    # What visitors upload goes only into a folder that the owner has chosen for it.
     if chosen is not None or not wanted or uploads:
         return chosen
     try:

@@ -25,7 +25,8 @@ from cw.games.registry import (
     load_strategies,
 )
 from cw.games.rules import Json
-from cw.lab.journal import BotFaults, Journal, MatchLine, Players
+from cw.lab.journal import BotFaults, Journal, MatchLine, Players, places
+from cw.league.glicko2 import result
 from cw.league.strength_tests import (
     Decision,
     Estimate,
@@ -190,10 +191,9 @@ def outranked(ranks: Sequence[int | None], seat: int) -> float:
     >>> outranked([1, 3, 3, 2], 0), outranked([1, 3, 3, 2], 1)
     (1.0, 0.16666666666666666)
     """
-    last = len(ranks) + 1
-    places = [last if rank is None else rank for rank in ranks]
-    mine, others = places[seat], places[:seat] + places[seat + 1 :]
-    return sum((mine < other) + (mine == other) / 2 for other in others) / len(others)
+    others = places(ranks)
+    mine = others.pop(seat)
+    return sum(result(mine, other) for other in others) / len(others)
 
 
 def varying_option(line_up: LineUp) -> str:

@@ -7,7 +7,15 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -56,6 +64,11 @@ class MatchLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     played: str = ""
     """A digest of the start and all actions: matches with the same digest are identical."""
     faults: tuple[BotFaults, ...] = ()
+
+
+def places(ranks: Sequence[int | None]) -> list[int]:
+    """Return the ranks of a match; players without a rank share the last rank."""
+    return [len(ranks) + 1 if rank is None else rank for rank in ranks]
 
 
 def line_of(spec: MatchSpec, result: MatchResult) -> MatchLine:

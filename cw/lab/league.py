@@ -21,7 +21,7 @@ from cw.errors import UsageError
 from cw.files import make_folder, write_whole
 from cw.games.registry import load_game, load_play_options, load_strategies
 from cw.games.rules import Json
-from cw.lab.journal import Journal, MatchLine, Players, Save, read_lines
+from cw.lab.journal import Journal, MatchLine, Players, Save, places, read_lines
 from cw.lab.versions import STORE, Stamp, Store, Version, stamps
 from cw.league.glicko2 import Rating
 from cw.league.information import Meetings, Strengths, most_informative, strengths
@@ -128,11 +128,6 @@ class LeagueTally:
             )
             for one, other in zip(*np.nonzero(meetings.number), strict=True)
         }
-
-
-def places(ranks: Sequence[int | None]) -> list[int]:
-    """Return the ranks of a match; players without a rank share the last rank."""
-    return [len(ranks) + 1 if rank is None else rank for rank in ranks]
 
 
 def document(standing: LeagueStandings) -> dict[str, Json]:

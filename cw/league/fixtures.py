@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +81,25 @@ class Result:
             tuple(self.scores[seat] for seat in seats),
             self.ended,
         )
+
+
+Outcome: TypeAlias = Literal["won", "drawn", "lost"]
+
+
+def outcome_of(rank: int | None, first: int) -> Outcome:
+    """Return how a match ended for a player with this rank, if `first` players have rank 1.
+
+    The only first player has won, several have drawn, and all others have lost. If nobody is
+    ranked first, all have drawn.
+
+    >>> outcome_of(1, first=1), outcome_of(1, first=2), outcome_of(2, first=2)
+    ('won', 'drawn', 'lost')
+    """
+    if first == 0:
+        return "drawn"
+    if rank != 1:
+        return "lost"
+    return "won" if first == 1 else "drawn"
 
 
 Results: TypeAlias = Mapping[Fixture, Result]

@@ -16,7 +16,7 @@ from typing import Any, Final, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 from cw.errors import UsageError
 from cw.league.contests import Contest
-from cw.league.fixtures import Fixture, Results, Round, open_fixtures
+from cw.league.fixtures import Fixture, Outcome, Results, Round, open_fixtures
 from cw.league.groups import StageTable, played
 from cw.league.schedule import check_teams, circle_round, circle_rounds
 from cw.league.standings import Order, table
@@ -292,7 +292,6 @@ def positions(totals: Mapping[T, float], competing: Collection[T]) -> dict[T, in
     return {entry: position[total] for entry, total in totals.items()}
 
 
-Outcome: TypeAlias = Literal["won", "drawn", "lost"]
 EvenGames: TypeAlias = Literal["none", "score"]
 """The tie-break of a match with equal games won: none, or the sum of scores."""
 
@@ -333,19 +332,14 @@ class PairResult:
     @property
     def outcome(self) -> Outcome:
         """Return whether the match was won, drawn or lost."""
-        lead = self.won - self.lost
+        lead: float = self.won - self.lost
         if not lead and self.tiebreak == "score":
-            return outcome_of(self.score - self.against)
-        return outcome_of(lead)
+            lead = self.score - self.against
+        return "won" if lead > 0 else "lost" if lead < 0 else "drawn"
 
     def __str__(self) -> str:
         """Return the games won and lost in the form `2:0`."""
         return f"{self.won}:{self.lost}"
-
-
-def outcome_of(lead: float) -> Outcome:
-    """Return the outcome for a lead: positive, zero or negative."""
-    return "won" if lead > 0 else "lost" if lead < 0 else "drawn"
 
 
 def result(

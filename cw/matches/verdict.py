@@ -14,6 +14,7 @@ from cw.games.endings import FORFEITS, RESIGNATIONS, Endings, as_clause
 from cw.games.registry import load_endings
 from cw.games.rules import Json, Player
 from cw.games.wire import SERVER_ERROR
+from cw.league.fixtures import Outcome, outcome_of
 from cw.league.strength_tests import Interval, wilson
 from cw.matches.spec import MatchFault, MatchResult, MatchSpec
 
@@ -248,8 +249,7 @@ def listed(words: Sequence[str]) -> str:
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
-Came: TypeAlias = Literal["won", "drawn", "lost"]
-POINTS: Final = {"won": 1.0, "drawn": 0.5, "lost": 0.0}
+POINTS: Final[Mapping[Outcome, float]] = {"won": 1.0, "drawn": 0.5, "lost": 0.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +258,7 @@ class Part:
 
     seat: int
     """From 1."""
-    came: Came
+    came: Outcome
     score: float | None
     faults: int
 
@@ -270,7 +270,7 @@ class Tally:
     name: str
     parts: tuple[Part, ...]
 
-    def count(self, came: Came) -> int:
+    def count(self, came: Outcome) -> int:
         """Return how many matches were won, drawn or lost."""
         return sum(part.came == came for part in self.parts)
 
@@ -347,12 +347,5 @@ def tallies(names: Sequence[str], matches: Iterable[tuple[MatchSpec, MatchResult
 
 def part_of(result: MatchResult, number: int) -> Part:
     """Return the result of the bot with this number."""
-    score, faults = result.scores[number], len(result.faults_of(number))
-    return Part(number + 1, came(result, number), score, faults)
-
-
-def came(result: MatchResult, number: int) -> Came:
-    """Return a bot's result in a match; without a winner, the first-ranked and unranked drew."""
-    if result.winner is None and result.ranks[number] in (1, None):
-        return "drawn"
-    return "won" if result.winner == number else "lost"
+    came = outcome_of(result.ranks[number], result.ranks.count(1))
+    return Part(number + 1, came, result.scores[number], len(result.faults_of(number)))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from queue import Queue
 from threading import Lock, Thread
 from time import monotonic, perf_counter, thread_time
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from cw.arena.seats.wrappers import HumanSeat
 from cw.errors import Abandoned, ArenaError, CapacityError, IllegalAction, OutOfTurn, QuotaError
@@ -27,6 +27,9 @@ PATIENCE: Final = 10.0
 """Maximum time to wait for the loop to respond, in seconds."""
 
 T = TypeVar("T")
+
+Work: TypeAlias = Callable[[], Coroutine[Any, Any, MatchResult]]
+"""Plays a match."""
 
 
 class LoopThread:
@@ -49,7 +52,11 @@ class LoopThread:
 
         `patience` limits the wait, in seconds; None means no limit.
         """
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(patience)
+        return self.start(work).result(patience)
+
+    def start(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        """Start a coroutine in the thread, and return its future result; do not wait."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def close(self) -> None:
         """Cancel all remaining work, and wait until the thread has ended."""
@@ -214,7 +221,7 @@ class LiveMatch:
     """Its bots' resources, released when it ends."""
     name: str = field(default_factory=lambda: secrets.token_hex(8))
     """The name of the match in URLs."""
-    work: Callable[[], Coroutine[Any, Any, MatchResult]] | None = None
+    work: Work | None = None
     """Starts the match; None once it has started."""
     begun: float = 0.0
     """When play started."""
@@ -224,6 +231,8 @@ class LiveMatch:
     progress: MatchProgress | None = None
     version: int = 0
     """Incremented whenever anything shown on pages has changed."""
+    makes_way: bool = False
+    """Whether it is being closed for another match."""
     leaving: str = "the server needed its place, or was stopped"
     """The reason reported if it is aborted."""
     result: Future[MatchResult] = field(default_factory=Future)
@@ -242,8 +251,8 @@ class LiveMatch:
 
     @property
     def is_played(self) -> bool:
-        """Whether it has started and is not over."""
-        return self.work is None and not self.over
+        """Whether it has a slot: it has started, is not over, and does not make way."""
+        return self.work is None and not self.over and not self.makes_way
 
     @property
     def trouble(self) -> str:

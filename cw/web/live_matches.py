@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import cycle, islice
 from threading import Lock
-from typing import Any, Final, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias, TypeVar, cast
 
 from cw.arena.bots import BotSpec
 from cw.arena.launch import warn_of
@@ -24,7 +24,7 @@ from cw.matches.run import OnLaunch, check_number, run_match
 from cw.matches.spec import NO_SECRETS, Isolation, MatchResult, MatchSpec, Secrets
 from cw.server.rooms import KeepReplay
 from cw.server.session import Clock
-from cw.web.live_match import PART, Guest, LiveMatch, LoopThread, MatchMeter, Shares
+from cw.web.live_match import PART, Guest, LiveMatch, LoopThread, MatchMeter, Shares, Work
 
 CAPACITY: Final = 64
 """Maximum number of stored matches, running ones included; above it, finished ones are dropped."""
@@ -56,7 +56,10 @@ logger = logging.getLogger(__name__)
 
 
 class LiveMatches:
-    """A server's matches, all played in one separate thread."""
+    """A server's matches, all played in one separate thread.
+
+    All pages of matches need the lock, so nothing waits for that thread while it holds the lock.
+    """
 
     def __init__(self, most: int, clock: Clock, keep_replay: KeepReplay | None = None) -> None:
         """Play up to `most` matches concurrently; `keep_replay`, if any, saves their replays."""
@@ -177,30 +180,33 @@ class LiveMatches:
             match.leaving = why
             if match.waits:
                 self._leave(match, why)
-            else:
-                self.run(self._cancel([name]))
+                return
+        self.run(self._cancel([match]))
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine in the match thread, and wait for its result."""
-        if self._loop_thread is None:
-            self._loop_thread = LoopThread()
-        return self._loop_thread.run(work)
+        return self._loop().run(work)
 
     def close(self) -> None:
         """End all matches, and stop everything they run."""
         with self._lock:
             for match in self._waiting():
                 self._leave(match, match.leaving)
-            if self._loop_thread is not None:
-                self._loop_thread.close()
-                self._loop_thread = None
+            loop, self._loop_thread = self._loop_thread, None
+        if loop is not None:
+            loop.close()
 
-    async def _start(self, match: LiveMatch, work: Coroutine[Any, Any, MatchResult]) -> None:
-        self._tasks[match.name] = asyncio.create_task(self._conduct(match, work))
+    def _loop(self) -> LoopThread:
+        if self._loop_thread is None:
+            self._loop_thread = LoopThread()
+        return self._loop_thread
 
-    async def _conduct(self, match: LiveMatch, work: Coroutine[Any, Any, MatchResult]) -> None:
+    async def _conduct(self, match: LiveMatch, work: Work, leaving: Sequence[LiveMatch]) -> None:
+        """Close the matches that make way for a match, then play it."""
+        self._tasks[match.name] = cast("asyncio.Task[None]", asyncio.current_task())
         try:
-            result = await work
+            await self._cancel(leaving)
+            result = await work()
             if self._keep_replay is not None:
                 match.replay = await asyncio.to_thread(
                     self._keep_replay, match.public(result.replay)
@@ -217,11 +223,14 @@ class LiveMatches:
             match.version += 1
             del self._tasks[match.name]
 
-    async def _cancel(self, names: Sequence[str]) -> None:
-        tasks = [self._tasks[name] for name in names if name in self._tasks]
+    async def _cancel(self, matches: Sequence[LiveMatch]) -> None:
+        """Abort running matches, and wait until all that they run has stopped."""
+        tasks = [self._tasks[match.name] for match in matches if match.name in self._tasks]
         for task in tasks:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        if tasks:
+            # Not `gather`: if it is cancelled, it cancels again what is already stopping.
+            await asyncio.wait(tasks)
 
     def _leave(self, match: LiveMatch, why: str) -> None:
         """Remove a match from the queue."""
@@ -252,12 +261,12 @@ class LiveMatches:
         """Start waiting matches that have a slot, and update the others' queue positions."""
         for match in self._waiting():
             leaving = self._makes_way_for(match)
-            if leaving is not None:
-                self.run(self._cancel([other.name for other in leaving]))
-                work, match.work = match.work, None
+            if leaving is not None and match.work is not None:
+                for other in leaving:
+                    other.makes_way = True
+                self._loop().start(self._conduct(match, match.work, leaving))
+                match.work = None
                 match.begun = match.moved = self._clock()
-                if work is not None:
-                    self.run(self._start(match, work()))
         for place, match in enumerate(self._waiting(), start=1):
             match.place = place
 

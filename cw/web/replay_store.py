@@ -244,7 +244,8 @@ def decoded(data: bytes, kind: type[T]) -> T:
         raise ProtocolError(f"it is not a replay: {error}") from None
 
 
-NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,149}")
+LONGEST_NAME: Final = 150
+NAME: Final = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._-]{{0,{LONGEST_NAME - 1}}}")
 """Valid names of replays, without characters that have a meaning in URLs or paths."""
 
 ENDINGS: Final = (".json.gz", ".json")
@@ -442,7 +443,7 @@ def file_at(path: Path) -> StoredFile | None:
         return None
     name = name_of(path)
     if not name:
-        rule = "its name may have up to 100 letters, digits and . _ - only"
+        rule = f"its name may have up to {LONGEST_NAME} letters, digits and . _ - only"
         return stored_file(path, path.name, rule)
     return stored_file(path, name)
 

@@ -18,7 +18,7 @@ import pytest
 import requests
 from click.testing import CliRunner, Result
 
-from cw.cli import COMMANDS, main
+from cw.cli import COMMANDS, demo, main
 from cw.cli.groups import LONGEST_SENTENCE, LazyGroup
 from cw.cli.serve import read_opponents
 from cw.errors import UsageError
@@ -219,6 +219,17 @@ class TestDemo:
         assert int(match[1]) > int(match[2])
         with pytest.raises(requests.ConnectionError):
             requests.get(base, timeout=60)
+
+    @pytest.mark.parametrize("code", [0, 3])
+    def test_a_client_that_exits_early_ends_it(
+        self, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        client = tmp_path / "client.py"
+        client.write_text(f"print('Off I go.'); raise SystemExit({code})", encoding="utf-8")
+        monkeypatch.setattr(demo, "asset", lambda _: client)
+        done = run("demo", "--port", "0")
+        assert done.exit_code == 1
+        assert f"has ended with exit code {code}.\nOff I go." in done.stderr
 
     @pytest.mark.thorough
     def test_a_busy_port_is_replaced_by_a_free_one(self) -> None:

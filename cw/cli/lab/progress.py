@@ -35,7 +35,7 @@ class LabProgress:
         self._lives = stderr.console.is_terminal
         self._clock = clock
         self._began = clock()
-        self._before: int | None = None
+        self._before = 0
         """Matches that were already over at the start."""
         self._next = 1
 
@@ -61,7 +61,8 @@ class LabProgress:
 
     def comparison(self, comparison: Comparison) -> None:
         """Show the progress of a comparison."""
-        self.show(f"{progress(comparison)}{self._left(comparison)}", comparison.scores.pairs)
+        left = self._left(len(comparison.matches), comparison.matches_left)
+        self.show(f"{progress(comparison)}{left}", comparison.scores.pairs)
 
     def league(self, standing: LeagueStandings) -> None:
         """Show the progress of a league: in a terminal its table, otherwise the leader."""
@@ -74,23 +75,18 @@ class LabProgress:
         """Show the progress of a tuning."""
         tuning, numbers = course.tuning, ", ".join(moves(course))
         text = f"step {course.steps} of {tuning.steps}: {numbers}"
-        left = self._steps_left(course)
+        matches = tuning.pairs * len(tuning.base.seatings)
+        left = self._left(course.steps * matches, (tuning.steps - course.steps) * matches)
         self.show(f"{text}{left}", course.steps)
 
     def begin(self, matches: int) -> None:
         """Start the time estimate; `matches` that are already over do not count for the pace."""
         self._before, self._began, self._next = matches, self._clock(), 1
 
-    def _steps_left(self, course: Course) -> str:
-        """Return the estimated time for the remaining steps."""
-        steps = course.tuning.steps - course.steps
-        seconds = (self._clock() - self._began) / course.steps * steps
-        return f"; {in_words(seconds)} left" if steps else ""
-
-    def _left(self, comparison: Comparison) -> str:
+    def _left(self, over: int, left: int) -> str:
         """Return the estimated time for the remaining matches; "" if unknown."""
-        played = len(comparison.matches) - (self._before or 0)
-        if played <= 0 or comparison.is_over:
+        played = over - self._before
+        if played <= 0 or not left:
             return ""
-        seconds = (self._clock() - self._began) / played * comparison.matches_left
+        seconds = (self._clock() - self._began) / played * left
         return f"; {in_words(seconds)} left"

@@ -151,6 +151,7 @@ class Plan:
             async def experiment(
                 playing: Players, progress: LabProgress
             ) -> tuple[Course, Comparison | None]:
+                progress.begin(len(journal.lines))
                 course = await tune(self.tuning, journal, playing, self.watch(progress))
                 return course, await self.compared(course, playing, progress)
 

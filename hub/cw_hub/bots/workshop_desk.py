@@ -22,6 +22,7 @@ from cw_hub.bots.shares import refusal
 from cw_hub.bots.workshop_pages import known_replays, language_of, own_draft, refuse_unfit, routes
 from cw_hub.bots.workshop_tasks import DO, Kind, New, Task
 from cw_hub.operation.queue import WORKSHOP
+from cw_hub.pages.forms import ordinal
 from cw_hub.pages.request import one_reading, resources
 from cw_hub.players import packages
 from cw_hub.players.drafts import match_so_far, turn_in
@@ -249,16 +250,6 @@ def waiting(session: Reading, kind: Kind, task: Task) -> str:
     if refused == "kind":
         return f"{TESTS_SHARE} It is {place} in the queue."
     return f"It waits: {place} in the queue."
-
-
-def ordinal(number: int) -> str:
-    """Return a number as an ordinal.
-
-    >>> [ordinal(number) for number in (1, 2, 3, 4, 11, 12, 13, 21, 112)]
-    ['1st', '2nd', '3rd', '4th', '11th', '12th', '13th', '21st', '112th']
-    """
-    is_teen = number % 100 in (11, 12, 13)
-    return f"{number}{'th' if is_teen else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
 
 
 @routes.get("/<game:game>/run/<int:number>/document")

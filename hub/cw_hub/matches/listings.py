@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Generic, TypeVar, TypeVarTuple
 
-from sqlalchemy import ColumnElement, Select, and_, not_, select
+from sqlalchemy import ColumnElement, Select, and_, func, not_, select
+from sqlalchemy.orm import aliased
 
 from cw.games.registry import games_with_hidden_information
 from cw_hub.accounts import service as accounts_service
@@ -300,6 +301,16 @@ def played_by(kinds: MatchTypes, owner: int, lost_since: datetime | None) -> Sel
     return its.join(Match, Match.id == MatchParticipant.match_id).where(
         is_lost_since(lost_since), Match.kind.not_in(kinds.crowds)
     )
+
+
+_OTHER = aliased(MatchParticipant)
+WINNERS: Final = (
+    select(func.count())
+    .where(_OTHER.match_id == MatchParticipant.match_id, _OTHER.rank == 1)
+    .correlate(MatchParticipant)
+    .scalar_subquery()
+)
+"""Number of bots with rank 1 in a seat's match: one has won, several have drawn."""
 
 
 def is_lost_since(moment: datetime) -> ColumnElement[bool]:

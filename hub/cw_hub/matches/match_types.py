@@ -11,12 +11,14 @@ from markupsafe import Markup
 from sqlalchemy import select
 
 from cw.arena.bots import BotSpec
+from cw.league.fixtures import outcome_of
 from cw.league.glicko2 import Rating
 from cw.matches.spec import NO_SECRETS, Secrets
 from cw_hub.matches import results
 from cw_hub.matches.planning import Message, Sending
 from cw_hub.matches.results import BattleResult, Claim, Finish, wire_id
 from cw_hub.operation.resources import Resources
+from cw_hub.pages.forms import ordinal
 from cw_hub.players.messages import Program
 from cw_hub.store.database import Reading, Session
 from cw_hub.store.models import Competition, MatchState
@@ -133,11 +135,10 @@ class MatchView:
         """Return a bot's result in a match: `won`, `drawn`, `lost`, `3rd of 4`."""
         seats = {seat.bot: seat.place for seat in self.seats}
         place, places = seats.get(bot), [seat.place for seat in self.seats]
-        if place == 1:
-            return "won" if places.count(1) == 1 else "drawn"
-        if len(places) == 2 or place is None:
-            return "lost"
-        return f"{place}{'nd' if place == 2 else 'rd' if place == 3 else 'th'} of {len(places)}"
+        came = outcome_of(place, places.count(1))
+        if came == "lost" and place is not None and len(places) > 2:
+            return f"{ordinal(place)} of {len(places)}"
+        return came
 
     def with_before(self, ratings: Mapping[int, Rating]) -> MatchView:
         """Return the match with the ratings that bots had before it."""

@@ -1,4 +1,4 @@
-"""Helpers for form fields: names chosen by users, and time zones.
+"""Helpers for form fields and texts: names chosen by users, ordinals, and time zones.
 
 Names are shown to others, so a name must look like what it is: all of it is visible, in the order
 in which it is written, and no two different names look the same because of invisible characters.
@@ -86,6 +86,16 @@ def natural_order(name: str) -> list[tuple[bool, int, str]]:
     """
     parts = re.split("([0-9]+)", unicodedata.normalize("NFKC", name.casefold()))
     return [(part.isdecimal(), int(part) if part.isdecimal() else 0, part) for part in parts]
+
+
+def ordinal(number: int) -> str:
+    """Return a number as an ordinal.
+
+    >>> [ordinal(number) for number in (1, 2, 3, 4, 11, 12, 13, 21, 22, 23, 111)]
+    ['1st', '2nd', '3rd', '4th', '11th', '12th', '13th', '21st', '22nd', '23rd', '111th']
+    """
+    is_teen = number % 100 in (11, 12, 13)
+    return f"{number}{'th' if is_teen else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
 
 
 UNKNOWN_ZONE: Final = "Please choose a time zone, such as Europe/Athens"

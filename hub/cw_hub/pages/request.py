@@ -92,28 +92,42 @@ T = TypeVar("T")
 
 
 class Remembered(Generic[T]):
-    """Cache of the most recently used values, keyed by everything they depend on; thread-safe."""
+    """Cache of the most recently used values, one revision of each; thread-safe.
+
+    A value depends on its key and its revision alone; a moment may be part of the revision.
+    """
 
     def __init__(self, most: int, size: Callable[[T], int] = lambda _: 1) -> None:
         """Create an empty cache; `most` bounds the sum of the sizes of its values."""
         self._lock = Lock()
         self._size = size
-        self._values: LRUCache[Hashable, T] = LRUCache(most, size)
+        self._values: LRUCache[Hashable, tuple[Hashable, T]] = LRUCache(
+            most, lambda kept: size(kept[1])
+        )
 
-    def find(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return the value of a key, computing it if missing; concurrent threads may both do so."""
+    def get(self, key: Hashable, revision: Hashable = None) -> T | None:
+        """Return the value of a key at a revision, or None if it is missing."""
         with self._lock:
-            if key in self._values:
-                return self._values[key]
-        value = make()
+            kept = self._values.get(key)
+        return kept[1] if kept is not None and kept[0] == revision else None
+
+    def put(self, key: Hashable, value: T, revision: Hashable = None) -> None:
+        """Cache a value in place of that of another revision, unless it exceeds the cache."""
         with self._lock:
             if self._size(value) <= self._values.maxsize:
-                self._values[key] = value
+                self._values[key] = revision, value
+
+    def find(self, key: Hashable, make: Callable[[], T], revision: Hashable = None) -> T:
+        """Return the value, computing it if it is missing; concurrent threads may both do so."""
+        value = self.get(key, revision)
+        if value is None:
+            value = make()
+            self.put(key, value, revision)
         return value
 
 
 def minute(now: datetime) -> int:
-    """Return a minute's number; as part of a key, it keeps texts like `5 minutes ago` valid."""
+    """Return a minute's number; in a revision, it keeps texts like `5 minutes ago` valid."""
     return int(now.timestamp()) // 60
 
 

@@ -242,7 +242,7 @@ LIMITS: Final = (
     Limit("bot-hour", OwnAmount("bots", 5, "hour"), user, REGISTERED, only_done=True),
     Limit("bot-day", OwnAmount("bots", 20, "day"), user, REGISTERED, only_done=True),
     Limit("bot-forms", "60 per hour", user, REGISTERED),
-    Limit("check", "10 per hour", bot, CHECKED, only_done=True),
+    Limit("check", "10 per hour", bot, CHECKED, ("POST", "PATCH"), only_done=True),
     Limit("rotate", "10 per hour", bot, ("bots.rotate", "api.rotate_secret"), only_done=True),
     Limit("upload", OwnAmount("uploads", 20, "hour"), bot, UPLOADS, only_done=True),
     Limit("upload-forms", "60 per hour", user, (*UPLOADS, "bot_settings.upload")),

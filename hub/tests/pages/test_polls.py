@@ -11,7 +11,7 @@ from sqlalchemy import event, select, update
 
 from cw_hub.matches import planning
 from cw_hub.matches.planning import Plan, Seat
-from cw_hub.pages.polls import MOST, Tags
+from cw_hub.pages.polls import MOST, Polled, Tags
 from cw_hub.store.models import Match
 from hub.tests.bots.test_player_bots import do_jobs, register
 from hub.tests.conftest import ON_SQLITE
@@ -135,6 +135,6 @@ def test_a_bot_is_polled_by_its_owner_alone_and_then_one_statement_asks_who(site
 def test_tags_are_bounded() -> None:
     tags = Tags(Seconds())
     for number in range(MOST + 1):
-        tags.put(str(number), "tag", tags.now())
-    assert tags.find("0") is None
-    assert tags.find(str(MOST)) == "tag"
+        tags.put(str(number), Polled("tag", None))
+    assert tags.get("0") is None
+    assert tags.get(str(MOST)) == Polled("tag", None)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import pytest
 from sqlalchemy import update
 
-from cw_hub.pages.polls import LONGEST, OVERHEAD, ShownPage, ShownPages
+from cw_hub.pages.polls import LONGEST, OVERHEAD, size_of
+from cw_hub.pages.request import Remembered
 from cw_hub.store.models import Competition
 from hub.tests.conftest import ON_SQLITE
 from hub.tests.pages.test_polls import statements
@@ -126,12 +125,19 @@ def test_polls_of_scripts_are_not_the_page(open_site: Site) -> None:
 
 
 def test_pages_are_bounded_in_bytes() -> None:
-    now = datetime(2026, 11, 20, tzinfo=UTC)
-    pages = ShownPages(10 * (1000 + LONGEST + OVERHEAD))
+    pages = Remembered[bytes](10 * (1000 + LONGEST + OVERHEAD), size_of)
     for number in range(20):
-        pages.put(("http://hub/", f"/{number}?"), ShownPage(b"x" * 1000, now, 0))
-    numbers = [number for number in range(20) if pages.find(("http://hub/", f"/{number}?"), now, 0)]
-    assert numbers == list(range(10, 20))
-    pages.put(("http://hub/", "/large?"), ShownPage(b"x" * 100_000, now, 0))
-    assert pages.find(("http://hub/", "/large?"), now, 0) is None
-    assert pages.find(("http://hub/", "/19?"), now, 0) is not None
+        pages.put(number, b"x" * 1000)
+    assert [number for number in range(20) if pages.get(number)] == list(range(10, 20))
+    pages.put("large", b"x" * 100_000)
+    assert pages.get("large") is None
+    assert pages.get(19) is not None
+
+
+def test_one_revision_is_remembered_of_each_value() -> None:
+    values = Remembered[str](2)
+    assert values.find("a", lambda: "first", 1) == values.find("a", lambda: "unused", 1) == "first"
+    assert values.get("a", 2) is None
+    assert values.find("a", lambda: "second", 2) == "second"
+    values.put("b", "of b")
+    assert (values.get("a", 1), values.get("a", 2), values.get("b")) == (None, "second", "of b")

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from contextlib import ExitStack, closing
+from threading import Event
+from typing import Any
 
 import pytest
 
 from cw.arena.bots import BotSpec
 from cw.errors import Abandoned, CapacityError
 from cw.games.registry import load_game
-from cw.matches.spec import Isolation, MatchSpec
+from cw.matches.spec import Isolation, MatchResult, MatchSpec
 from cw.replays import document as replays_document
 from cw.replays.verify import verify
 from cw.web.live_match import Guest
@@ -75,6 +78,30 @@ def test_why_the_bot_of_a_guest_cannot_be_asked_does_not_name_it(clock: FakeCloc
         assert match.trouble == (
             "The match ended without a result: its bot cannot be reached with its current settings."
         )
+
+
+def test_a_slow_program_holds_up_no_page_of_another_match(clock: FakeClock) -> None:
+    stopped = Event()
+
+    async def slow(*_: Any, **__: Any) -> MatchResult:
+        try:
+            await asyncio.sleep(PATIENCE)
+        finally:
+            await asyncio.to_thread(stopped.wait, 30)
+        raise AssertionError
+
+    bots = against(BotSpec("alpha", "builtin", "random"))
+    with closing(LiveMatches(1, clock)) as matches:
+        first, second, third = (matches.begin(bots, play=slow) for _ in range(3))
+        clock.advance(UNWATCHED)
+        # The second match takes the place of the first, whose program does not stop yet.
+        assert matches.find(second.name) is second
+        assert matches.find(third.name) is third
+        assert (second.is_played, third.place) == (True, 1)
+        assert not first.over
+        stopped.set()
+        assert isinstance(first.result.exception(PATIENCE), Abandoned)
+        assert not second.over
 
 
 def test_a_guest_plays_one_match_at_a_time_and_all_of_them_a_bounded_number(

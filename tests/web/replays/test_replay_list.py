@@ -248,6 +248,14 @@ class TestFiles:
         monkeypatch.setattr(replay_store, "LARGEST_FILE", file.stat().st_size - 1)
         assert store.find("match") is None
 
+    def test_a_name_may_have_150_letters(self, tmp_path: Path) -> None:
+        longest = "m" * 150
+        put(tmp_path, f"{longest}.json")
+        put(tmp_path, f"{longest}m.json")
+        problems = {stored.name: stored.problem for stored in ReplayStore(tmp_path).files()}
+        rule = "its name may have up to 150 letters, digits and . _ - only"
+        assert problems == {longest: "", f"{longest}m.json": rule}
+
 
 class TestPictures:
     @pytest.mark.parametrize("dark", ["", "?dark=1"])

@@ -85,7 +85,7 @@ def content(reading: Reading, facts: CompetitionFacts) -> dict[str, Any]:
 
     cache = cast("Remembered[dict[str, Json]]", current_app.extensions["cups"])
     here = url_for("cups.page", slug=facts.slug)
-    return cache.find((facts.id, facts.revision), make) | {
+    return cache.find(facts.id, make, facts.revision) | {
         "base": f"{here}/matches/",
         "ending": "",
         "files": f"{here}/games/",

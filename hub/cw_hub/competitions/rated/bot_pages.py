@@ -55,8 +55,9 @@ def part(reading: Reading, bot: BotView, is_public: bool) -> BotPart:
     if not is_public:
         return new_part(reading, competition.id, bot, wanted)
     parts = cast("Remembered[BotPart]", current_app.extensions["rated_parts"])
-    key = (bot.id, competition.id, competition.revision, wanted, minute(resources().clock()))
-    return parts.find(key, lambda: new_part(reading, competition.id, bot, wanted))
+    key = (bot.id, competition.id, wanted)
+    revision = (competition.revision, minute(resources().clock()))
+    return parts.find(key, lambda: new_part(reading, competition.id, bot, wanted), revision)
 
 
 class Wanted(NamedTuple):

@@ -11,9 +11,17 @@ from sqlalchemy import and_, bindparam, func, select, true
 from sqlalchemy.orm import aliased
 
 from cw.league.glicko2 import shown_rating
-from cw_hub.competitions.rated.standings import LISTED, RATING, TOTAL, WINNERS, listed
+from cw_hub.competitions.rated.standings import LISTED, RATING, TOTAL, listed
 from cw_hub.competitions.rated.standings import PER_PAGE as STANDINGS_PER_PAGE
-from cw_hub.matches.listings import PER_PAGE, Cut, Part, cut_by_name, is_lost_since, of_bot
+from cw_hub.matches.listings import (
+    PER_PAGE,
+    WINNERS,
+    Cut,
+    Part,
+    cut_by_name,
+    is_lost_since,
+    of_bot,
+)
 from cw_hub.matches.lookup import views_of, with_ratings
 from cw_hub.matches.match_types import MatchTypes, MatchView
 from cw_hub.pages.forms import natural_order

@@ -19,11 +19,12 @@ from cw_hub.competitions.format import is_shown
 from cw_hub.competitions.rated import service as rated_service
 from cw_hub.competitions.rated import standings
 from cw_hub.competitions.rated.standings import (
+    MOST,
     SORTS,
     Beside,
+    Counts,
     LeaderboardPage,
     Wanted,
-    WinCounts,
     beside,
 )
 from cw_hub.competitions.service import CompetitionFacts, Dates, dates_of, everything
@@ -71,7 +72,7 @@ def wanted() -> Wanted:
 
 def install(app: Flask) -> None:
     """Add caches of win counts and leaderboard rows to an app."""
-    app.extensions["win_counts"] = WinCounts()
+    app.extensions["win_counts"] = Remembered[Counts](MOST)
     app.extensions["boards"] = Remembered[RowsOfBoard](CAPACITY)
 
 
@@ -81,7 +82,7 @@ def board_of(reading: Reading, competition: CompetitionFacts, choice: Wanted) ->
     Aborts with 400 for a number of players that its matches never have.
     """
     check_players(reading, competition, choice.players)
-    counts = cast(WinCounts, current_app.extensions["win_counts"])
+    counts = cast("Remembered[Counts]", current_app.extensions["win_counts"])
     return standings.board(reading, counts, competition, choice, resources().clock())
 
 
@@ -104,8 +105,8 @@ def kept_rows(reading: Reading, competition: CompetitionFacts, choice: Wanted) -
         more = beside(reading, competition, [row.bot for row in board.rows])
         return RowsOfBoard(board, more, rows_html(board, more, None))
 
-    now = minute(resources().clock())
-    return cache.find((competition.id, competition.revision, choice, now), make)
+    revision = (competition.revision, minute(resources().clock()))
+    return cache.find((competition.id, choice), make, revision)
 
 
 def rows_html(board: LeaderboardPage, more: Beside, own: int | None) -> Markup:

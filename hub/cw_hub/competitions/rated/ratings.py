@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple, TypeAlias, cast
 from sqlalchemy import bindparam, null, select, update
 
 from cw.league import glicko2
+from cw.league.fixtures import outcome_of
 from cw.league.glicko2 import Rating
 from cw_hub.matches.match_types import MatchView, SeatView
 from cw_hub.matches.results import OPEN
@@ -231,10 +232,10 @@ def pair_ranks_of(seated: Sequence[Seated]) -> tuple[int, ...]:
 def totals_of(seated: Sequence[Seated], ended: datetime) -> Iterator[tuple[TotalKey, Totals]]:
     """Yield a match's additions to the totals: per number of players and day, and overall."""
     day = int(ended.timestamp()) // DAY
-    is_won = [total.rank for total in seated].count(1) == 1
+    first = [total.rank for total in seated].count(1)
     for total in seated:
-        first = total.rank == 1
-        totals = Totals(1, int(first and is_won), int(first and not is_won), int(not first))
+        came = outcome_of(total.rank, first)
+        totals = Totals(1, int(came == "won"), int(came == "drawn"), int(came == "lost"))
         for players in (0, len(seated)):
             for of_day in (0, day):
                 yield (players, of_day, total.bot), totals

@@ -6,32 +6,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby, pairwise
-from threading import Lock
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
 from sqlalchemy import ColumnElement, Select, and_, func, or_, select
-from sqlalchemy.orm import aliased
 
+from cw.league.fixtures import Outcome, outcome_of
 from cw.league.glicko2 import Rating, shown_rating
 from cw_hub.accounts.service import HOUSE
 from cw_hub.competitions.rated.ratings import DAY
 from cw_hub.competitions.service import CompetitionFacts
+from cw_hub.matches.listings import WINNERS
+from cw_hub.pages.request import Remembered
 from cw_hub.store.database import Session
 from cw_hub.store.models import Bot, BotStatus, Match, MatchParticipant, RatingTotal, User
 from cw_hub.store.models import Rating as ModelsRating
 
 MOST: Final = 24
 """Maximum number of cached counts; with 10,000 bots they take about 50 MB."""
-
-
-_OTHER = aliased(MatchParticipant)
-WINNERS: Final = (
-    select(func.count())
-    .where(_OTHER.match_id == MatchParticipant.match_id, _OTHER.rank == 1)
-    .correlate(MatchParticipant)
-    .scalar_subquery()
-)
-"""Number of bots with rank 1 in a seat's match: one has won, several have drawn."""
 
 
 class Count(NamedTuple):
@@ -65,38 +56,14 @@ def first_day(now: datetime, days: int) -> int:
     return int(now.timestamp()) // DAY - days + 1 if days else 0
 
 
-class WinCounts:
-    """A cache of counts, shared by all threads of a process.
-
-    Counts change only with their competition's revision, so those of the current revision are
-    valid.
-    """
-
-    def __init__(self) -> None:
-        """Create an empty cache."""
-        self._lock = Lock()
-        self._cache: dict[Span, tuple[int, Counts]] = {}
-
-    def of(self, session: Session, span: Span, revision: int) -> Counts:
-        """Return the counts of a span at a revision of its competition.
-
-        Concurrent callers may both compute them, with the same result.
-        """
-        with self._lock:
-            cache_revision, counts = self._cache.get(span, (None, {}))
-        if cache_revision == revision:
-            return counts
+def counted(session: Session, cache: Remembered[Counts], span: Span, revision: int) -> Counts:
+    """Return the counts of a span, cached at a revision of its competition."""
+    counts = cache.get(span, revision)
+    if counts is None:
         counts = summed(session, span)
         if counts:  # Empty counts are fast, and would crowd others out.
-            self._keep(span, revision, counts)
-        return counts
-
-    def _keep(self, span: Span, revision: int, counts: Counts) -> None:
-        with self._lock:
-            self._cache.pop(span, None)
-            if len(self._cache) >= MOST:
-                del self._cache[next(iter(self._cache))]
-            self._cache[span] = revision, counts
+            cache.put(span, counts, revision)
+    return counts
 
 
 def summed(session: Session, span: Span) -> Counts:
@@ -224,7 +191,7 @@ def ranked(competition: int) -> Select[*tuple[Any, ...]]:
 
 def board(
     session: Session,
-    counts: WinCounts,
+    counts: Remembered[Counts],
     competition: CompetitionFacts,
     wanted: Wanted,
     now: datetime,
@@ -236,7 +203,7 @@ def board(
     if replace(wanted, page=1) == Wanted():
         return whole_board(session, competition.id, wanted.page)
     span = Span(competition.id, wanted.players, first_day(now, wanted.days))
-    played = counts.of(session, span, competition.revision)
+    played = counted(session, counts, span, competition.revision)
     places = [
         entry for entry in session.execute(in_order(competition.id, wanted)) if entry[0] in played
     ]
@@ -391,14 +358,12 @@ LATEST: Final = 500
 Bots without a match among them have no trend.
 """
 
-Result: TypeAlias = Literal["won", "drawn", "lost"]
-
 
 @dataclass(frozen=True, slots=True)
 class Recent:
     """A bot's recent form."""
 
-    results: Sequence[Result] = ()
+    results: Sequence[Outcome] = ()
     """Latest first."""
     trend: int | None = None
     """Change of the shown rating over these matches; None if unknown."""
@@ -448,15 +413,9 @@ def recent(
     session: Session, competition: CompetitionFacts, bots: Sequence[int]
 ) -> dict[int, Recent]:
     """Return the recent form of some bots in a competition, by bot."""
-    own, other = MatchParticipant, aliased(MatchParticipant)
-    winners = (
-        select(func.count())
-        .where(other.match_id == own.match_id, other.rank == 1)
-        .correlate(own)
-        .scalar_subquery()
-    )
+    own = MatchParticipant
     rows = session.execute(
-        select(own.bot_id, own.rank, own.mu, own.phi, winners.label("winners"))
+        select(own.bot_id, own.rank, own.mu, own.phi, WINNERS.label("winners"))
         .join(Match, Match.id == own.match_id)
         .where(Match.competition_id == competition.id, Match.seq > competition.last_seq - LATEST)
         .where(own.bot_id.in_(bots))
@@ -471,11 +430,4 @@ def recent_in(seats: Iterable[Any]) -> Recent:
     latest = list(seats)[: RESULTS + 1]
     ratings = [Rating(seat.mu, seat.phi).shown_rating for seat in latest if seat.mu is not None]
     trend = round(ratings[0]) - round(ratings[-1]) if len(ratings) > 1 else None
-    return Recent([result_of(seat.rank, seat.winners) for seat in latest[:RESULTS]], trend)
-
-
-def result_of(rank: int, winners: int) -> Result:
-    """Return the result of a rank, given the number of winners."""
-    if rank > 1:
-        return "lost"
-    return "won" if winners == 1 else "drawn"
+    return Recent([outcome_of(seat.rank, seat.winners) for seat in latest[:RESULTS]], trend)

@@ -156,7 +156,11 @@ def tournament(slug: str) -> TournamentFacts:
 @routes.add("GET", "/tournaments/<slug>/groups/<group>")
 def ladder(slug: str, group: str) -> Ladder:
     """Return the ladder of a group with its last round, best first."""
-    view = ladder_view(slug, group)
+    return ladder_document(ladder_view(slug, group))
+
+
+def ladder_document(view: LadderView) -> Ladder:
+    """Return a ladder as an API response."""
     last = view.group.last_closed
     entries = [ladder_entry(row, last) for row in view.standings.rows]
     return Ladder(

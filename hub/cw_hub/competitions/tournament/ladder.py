@@ -27,7 +27,6 @@ from cw_hub.competitions.tournament.views import (
 )
 from cw_hub.competitions.tournament.words import countdown_words, game_words, plain
 from cw_hub.pages.forms import natural_order
-from cw_hub.pages.polls import Polled
 from cw_hub.pages.request import Remembered, one_reading, resources, whole_number
 
 PER_PAGE: Final = 50
@@ -238,28 +237,9 @@ def tag_of(value: Any) -> str:
     return sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:24]
 
 
-def polled(value: Any) -> Polled:
-    """Return a JSON value with its tag."""
-    return Polled(tag_of(value), value)
-
-
 def with_time(now: datetime, value: Mapping[str, Any]) -> dict[str, Any]:
     """Return a JSON object with the server's time added."""
     return {"now": iso_time(now), **value}
-
-
-def ladder(standings: GroupStandings, phase: Phase, next_at: datetime | None) -> dict[str, Any]:
-    """Return a ladder as JSON."""
-    group = standings.group
-    current = round_of(standings)
-    return {
-        "group": group.slug,
-        "phase": phase,
-        "round": current
-        and {**current, "played": standings.played, "matches": len(standings.matches)},
-        "next_round_at": None if next_at is None else iso_time(next_at),
-        "entries": [table_row(row, group.last_closed) for row in standings.rows],
-    }
 
 
 def round_of(standings: GroupStandings) -> dict[str, Any] | None:
@@ -271,22 +251,6 @@ def round_of(standings: GroupStandings) -> dict[str, Any] | None:
         "number": current.number,
         "board": current.board.name,
         "factor": current.board.factor,
-    }
-
-
-def table_row(row: TableRow, last: int) -> dict[str, Any]:
-    """Return a ladder row as JSON; `last` is the number of the last closed round."""
-    return {
-        "place": row.place,
-        "team": row.name,
-        "slug": row.slug,
-        "points": plain(row.points),
-        "last_round": plain(row.points_of(last)),
-        "change": row.change or 0,
-        "won": row.won,
-        "drawn": row.drawn,
-        "lost": row.lost,
-        "status": row.status,
     }
 
 
@@ -402,21 +366,17 @@ class LadderView:
             if match.counts and len(best.intersection(match.teams)) > 1
         ]
 
-    def polled(self) -> Polled:
-        """Return the ladder as JSON with its tag; cached while it is unchanged."""
-        figures = cast("Remembered[Polled]", current_app.extensions["figures of ladders"])
+    @property
+    def tag(self) -> str:
+        """A tag that changes whenever the ladder does."""
         group = self.group
-        key = (group.id, group.round and group.round.number, self.phase, self.next_at, group.mark)
-        return figures.find(
-            key,
-            lambda: polled(ladder(self.standings, self.phase, self.next_at)),
-        )
+        number = group.round and group.round.number
+        return tag_of((group.id, number, self.phase, str(self.next_at), group.mark))
 
 
 def install(app: Flask) -> None:
-    """Add caches of standings, and of ladders as JSON, to an app."""
+    """Add a cache of standings to an app."""
     app.extensions["ladders"] = Remembered[GroupStandings](MOST_CACHED)
-    app.extensions["figures of ladders"] = Remembered[Polled](MOST_CACHED)
 
 
 def cached(  # noqa: PLR0913
@@ -431,8 +391,9 @@ def cached(  # noqa: PLR0913
     """Return the standings of a group as `standings.of_group` does; cached until it changes."""
     cache = cast("Remembered[GroupStandings]", current_app.extensions["ladders"])
     return cache.find(
-        (group.id, number, team, phase, group.mark),
+        (group.id, number, team),
         lambda: group_standings.of_group(session, tournament, group, phase, team),
+        (phase, group.mark),
     )
 
 

@@ -17,6 +17,7 @@ from flask import (
 )
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
+from msgspec import to_builtins
 
 from cw.league.ladder import Phase
 from cw.web.games import game_page
@@ -26,6 +27,7 @@ from cw_hub.accounts.cards import RefusedCard, TeamHolder, UnknownCard
 from cw_hub.competitions.service import LONGEST_TITLE
 from cw_hub.competitions.tournament import ladder as tournament_ladder
 from cw_hub.competitions.tournament import views, words
+from cw_hub.competitions.tournament.api import ladder_document
 from cw_hub.competitions.tournament.ladder import (
     Header,
     LadderView,
@@ -127,7 +129,7 @@ def screen_page(view: LadderView, poll: str) -> str:
         address=address_of(tournament, view.group, turn=turn),
         following=following(view) if turn else "",
         poll=poll,
-        tag=view.polled().tag,
+        tag=view.tag,
         words=words,
     )
 
@@ -263,7 +265,7 @@ def live_ladder(view: LadderView, own: TeamHolder | None) -> Markup:
         withdrawn=[row for row in rows if row.has_left],
         cross=results_of_round(view.standings),
         poll=poll_address("tournaments.ladder_json", view, html=1, **part.choice),
-        tag=view.polled().tag,
+        tag=view.tag,
         **of_all_pages(view),
     )
 
@@ -385,10 +387,12 @@ def ladder_json(slug: str, group: str) -> Response:
 
 
 def polled_ladder(slug: str, group: str) -> Polled:
-    """Return a ladder as JSON, or with `html=1` as the public part of its page."""
+    """Return a ladder as in the API, or with `html=1` as the public part of its page."""
     view = ladder_view(slug, group)
-    figures = view.polled()
-    return Polled(figures.tag, {"html": live_ladder(view, None)}) if is_for_page() else figures
+    if is_for_page():
+        return Polled(view.tag, {"html": live_ladder(view, None)})
+    next_at = view.next_at and tournament_ladder.iso_time(view.next_at)
+    return Polled(view.tag, to_builtins(ladder_document(view)) | {"next_round_at": next_at})
 
 
 @routes.get("/t/<slug>/<group>/<team>.json")
@@ -401,10 +405,9 @@ def polled_team(slug: str, group: str, team: str) -> Polled:
     """Return a team as JSON, or with `html=1` as the public part of its page."""
     view = ladder_view(slug, group, team)
     row = view.standings.by_slug[team]
-    figures = tournament_ladder.team(view.standings, team)
-    if not is_for_page():
-        return tournament_ladder.polled(figures)
-    return Polled(tournament_ladder.tag_of(figures), {"html": live_team(view, row, None)})
+    value = tournament_ladder.team(view.standings, team)
+    tag = tournament_ladder.tag_of(value)
+    return Polled(tag, {"html": live_team(view, row, None)} if is_for_page() else value)
 
 
 @routes.get("/t/<slug>/events.json")

@@ -10,8 +10,8 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Row, and_, bindparam, select
 
+from cw.league.fixtures import Outcome
 from cw.league.ladder import (
-    Outcome,
     PairResult,
     Phase,
     Ranked,

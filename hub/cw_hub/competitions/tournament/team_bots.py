@@ -14,6 +14,7 @@ from sqlalchemy import select
 from cw.arena.transports.base_address import check_base
 from cw.errors import UsageError
 from cw.games.registry import load_protocol, load_strategy
+from cw.league.fixtures import Outcome, outcome_of
 from cw_hub.accounts import audit
 from cw_hub.bots import programs, versions
 from cw_hub.bots import service as bots_service
@@ -26,6 +27,7 @@ from cw_hub.competitions.tournament.settings import TournamentSettings, defaults
 from cw_hub.context import Clock
 from cw_hub.matches import planning
 from cw_hub.matches.challenges import must_be_free
+from cw_hub.matches.listings import WINNERS
 from cw_hub.matches.planning import Plan, Seat
 from cw_hub.store.database import Session
 from cw_hub.store.models import (
@@ -405,22 +407,22 @@ class PracticeMatch:
     match_id: str
     state: MatchState
     at: datetime
-    won: bool | None
-    """None if unfinished or drawn."""
+    outcome: Outcome | None
+    """None without a result."""
 
 
 def practice_matches(session: Session, bot: int) -> list[PracticeMatch]:
     """Return the last practice matches of a bot, latest first."""
     rows = session.execute(
-        select(Match.match_id, Match.state, Match.at, MatchParticipant.rank)
+        select(Match.match_id, Match.state, Match.at, MatchParticipant.rank, WINNERS)
         .join(Match, Match.id == MatchParticipant.match_id)
         .where(MatchParticipant.bot_id == bot, Match.kind == "practice")
         .order_by(Match.id.desc())
         .limit(MOST_PRACTICE)
     )
     return [
-        PracticeMatch(name, state, at, None if rank is None else rank == 1)
-        for name, state, at, rank in rows
+        PracticeMatch(name, state, at, None if rank is None else outcome_of(rank, first))
+        for name, state, at, rank, first in rows
     ]
 
 

@@ -106,18 +106,15 @@ class TournamentView:
         return next((group for group in self.groups if group.id == group_id), None)
 
 
-WEIGHTS: Final[Mapping[MatchState, int]] = {
-    "queued": 1,
-    "interrupted": 2,
-    "in_progress": 3,
-    "done": 5,
-    "void": 7,
-    "failed": 11,
-}
-"""A match's contribution to its group's mark, by state; it is multiplied by the match id.
-
-Revisions are not enough: they stay the same when a match is interrupted or fails.
-"""
+STAGES: Final[tuple[MatchState, ...]] = (
+    "in_progress",
+    "interrupted",
+    "failed",
+    "done",
+    "queued",
+    "void",
+)
+"""The states of a match, each before those that can follow it in the same attempt."""
 
 _LAST_NUMBER: Final = (
     select(func.max(Round.number))
@@ -128,12 +125,18 @@ _LAST_NUMBER: Final = (
 _IS_OPEN: Final = (
     exists().where(Round.group_id == Group.id, Round.closed_at.is_(None)).correlate(Group)
 )
-_MATCH_STATES: Final = (
-    select(func.sum(Match.id * case(WEIGHTS, value=Match.state, else_=0)))
+_stage = case({state: number for number, state in enumerate(STAGES)}, value=Match.state)
+_STAGES_PASSED: Final = (
+    select(func.sum(Match.attempt * len(STAGES) + _stage))
     .where(Match.round_id == Round.id)
     .correlate(Round)
     .scalar_subquery()
 )
+"""The revision of a round's matches: it grows whenever one of them is added or changes its state.
+
+The revisions of groups are not enough: they stay the same when a match starts, is interrupted or
+fails.
+"""
 _WANTED_NUMBER: Final = case(
     (Group.slug == bindparam("group"), func.coalesce(bindparam("number"), _LAST_NUMBER)),
     else_=_LAST_NUMBER,
@@ -164,7 +167,7 @@ TOURNAMENT: Final = (
         Round.closed_at,
         _LAST_NUMBER.label("rounds"),
         _IS_OPEN.label("is_open"),
-        _MATCH_STATES.label("match_states"),
+        _STAGES_PASSED.label("stages_passed"),
     )
     .outerjoin(Group, Group.competition_id == Competition.id)
     .outerjoin(Round, and_(Round.group_id == Group.id, Round.number == _WANTED_NUMBER))
@@ -200,7 +203,7 @@ def find(
 def group_view(row: Row[*tuple[Any, ...]]) -> GroupView:
     """Convert a row of TOURNAMENT to a group."""
     revisions = (row.revision, row.group_revision)
-    mark = (*revisions, row.rounds, row.round_id, row.is_open, row.match_states)
+    mark = (*revisions, row.rounds, row.round_id, row.is_open, row.stages_passed)
     return GroupView(
         row.group_id,
         row.group_slug,

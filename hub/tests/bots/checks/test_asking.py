@@ -166,6 +166,24 @@ def test_edits_of_a_bot_are_limited_with_its_checks(site: Site) -> None:
 
 
 @ON_SQLITE
+def test_changes_by_a_program_are_limited_with_those_of_the_page(site: Site) -> None:
+    site.open_competition("code-battle")
+    ann = site.player("Ann")
+    new = {"game": "code-battle", "name": "One", "endpoint": NOBODY, "description": ""}
+    ann.fill("/bots/new", **new)
+    program = program_of(site, "Ann", "bots")
+    bot = program.ask("/users/Ann").json()["bots"][0]["bot_id"]
+    form = {"endpoint": NOBODY, "description": "by hand"}
+    at = "/bot/One/edit?game=code-battle"
+    assert ann.fill(at, "/bots/new", **form).status_code == 303
+    codes = [
+        program.do(f"/bots/{bot}", {"description": f"number {number}"}, "PATCH").status_code
+        for number in range(11)
+    ]
+    assert codes == [200] * 9 + [429] * 2
+
+
+@ON_SQLITE
 def test_a_sweep_asks_a_host_no_more_often_than_checks(
     resources: Resources, hub_clock: StillClock
 ) -> None:

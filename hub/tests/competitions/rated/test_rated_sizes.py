@@ -12,15 +12,17 @@ from cw_hub.competitions import service as competitions_service
 from cw_hub.competitions.rated import bot_standings, pairing, standings
 from cw_hub.competitions.rated import service as rated_service
 from cw_hub.competitions.rated.standings import (
+    MOST,
     SORTS,
+    Counts,
     LeaderboardPage,
     Row,
     SortKey,
     Wanted,
-    WinCounts,
 )
 from cw_hub.matches import listings, lookup
 from cw_hub.operation import maintenance
+from cw_hub.pages.request import Remembered
 from cw_hub.site.formats import MATCH_TYPES
 from cw_hub.site.processes import begin_site
 from cw_hub.store.models import Bot, Match, MatchParticipant, Rating
@@ -98,7 +100,7 @@ def test_each_page_of_the_leaderboard_has_the_ranks_of_the_whole(site: Site) -> 
         )
         expected = [(name, rank) for name, rank in session.execute(ordered)]
         counts, facts = (
-            WinCounts(),
+            Remembered[Counts](MOST),
             competitions_service.facts_of(rated_service.rated_competitions(session)[0]),
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -92,3 +93,11 @@ def test_a_winner_by_the_rules_is_first_with_fewer_points(arena: Arena, site: Si
     assert {drawn.result_of(seat.bot or 0) for seat in drawn.seats} == {"drawn"}
     assert all("level" not in change.cause for change in changes_of(drawn))
     assert arena.differences() == []
+
+
+@pytest.mark.parametrize(("place", "words"), [(3, "3rd"), (11, "11th"), (21, "21st"), (22, "22nd")])
+def test_a_low_place_is_written_as_an_ordinal(arena: Arena, place: int, words: str) -> None:
+    view = ended(arena, 2, [1, 2], [2.0, 1.0])
+    seat = replace(view.seats[0], pair_rank=None)
+    seats = tuple(replace(seat, bot=rank, rank=rank) for rank in range(1, 31))
+    assert replace(view, seats=seats).result_of(place) == f"{words} of 30"

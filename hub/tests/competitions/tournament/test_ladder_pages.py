@@ -75,6 +75,7 @@ def test_points_of_an_open_round_count_when_it_ends(site: Site, rows: Rows) -> N
     payload = payload_at(site, "/t/t1/grodno/ladder.json")
     assert payload == {
         "group": "grodno",
+        "name": "GRODNO",
         "phase": "running",
         "round": {"number": 1, "board": "Hexagon 3", "factor": 1, "played": 3, "matches": 3},
         "next_round_at": None,

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 from sqlalchemy import update
 
 from cw_hub.competitions.tournament.ladder import install
+from cw_hub.matches import results
 from cw_hub.pages.polls import Tags
 from cw_hub.store.models import RoundScore
-from hub.tests.competitions.tournament.ladder_pages import first_round, page
+from hub.tests.competitions.tournament.ladder_pages import LEVEL, first_round, page
 from hub.tests.conftest import ON_SQLITE
 from hub.tests.ladder_rows import Rows
 from hub.tests.pages.test_polls import Seconds, statements
@@ -99,6 +102,41 @@ def test_a_page_of_a_ladder_is_renewed_by_one_answer(site: Site) -> None:
     site.app.extensions["tags"] = Tags(Seconds())
     renewed = site.visitor().open(address, headers={"If-None-Match": tag})
     assert (renewed.status_code, "TEAM1<" in renewed.json()["html"]) == (200, False)
+
+
+def test_a_ladder_is_renewed_when_any_of_its_matches_goes_on(site: Site, rows: Rows) -> None:
+    one = rows.round("GRODNO", 1, positions=LEVEL)
+    rows.match(one, ("Alpha", "Beta"))
+    rows.match(one, ("Beta", "Gamma"), state="interrupted", attempt=1)
+    at, _clock, seen = "/t/t1/grodno/ladder.json?html=1", site.clock, []
+
+    def look() -> str:
+        site.app.extensions["tags"] = Tags(Seconds())
+        answer = site.visitor().open(at)
+        seen.append(answer.headers["ETag"])
+        html: str = answer.json()["html"]
+        return html
+
+    assert ">now" not in look()
+    # The first match starts, and the second waits again.
+    with site.resources.database.writing() as session:
+        claim = results.claim(session, 1, "worker", timedelta(minutes=1))
+        assert results.requeue(session) == 1
+    assert ">now" in look()
+    assert claim
+    for change in (
+        lambda session: results.interrupt(session, claim, "off"),
+        results.requeue,
+        lambda session: results.claim(session, 1, "worker", timedelta(minutes=1)),
+        lambda session: results.refuse(session, replace(claim, attempt=2), "odd"),
+        lambda session: results.requeue_failed(session, "m_00000001"),
+        lambda session: results.void(session, "m_00000001", "off"),
+        lambda session: results.void(session, "m_00000002", "off"),
+    ):
+        with site.resources.database.writing() as session:
+            assert change(session)
+        look()
+    assert len(set(seen)) == len(seen)
 
 
 def test_teams_of_equal_points_are_in_the_order_of_their_numbers(site: Site) -> None:

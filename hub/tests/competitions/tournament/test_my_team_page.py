@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import requests
+from sqlalchemy import select
 
 from cw import kits
 from cw.errors import UsageError
@@ -20,7 +21,7 @@ from cw_hub.matches.jobs import Worker
 from cw_hub.players import packages
 from cw_hub.site.formats import MATCH_TYPES
 from cw_hub.site.processes import jobs_of
-from cw_hub.store.models import Audit, Bot, Team
+from cw_hub.store.models import Audit, Bot, Match, MatchParticipant, Team
 from cw_hub.store.sealing import Sealed
 from hub.tests.bots.test_player_bots import served
 from hub.tests.competitions.tournament.test_team_bots import BOT, KEY, zipped
@@ -138,6 +139,23 @@ def test_a_team_sets_up_a_service_checks_it_and_practises(site: Site) -> None:
     assert address not in site.visitor().open("/t/t1/grodno/").text
     with site.resources.database.reading() as session:
         assert not [row for row in session.query(Audit) if address in str(row.detail)]
+
+
+@pytest.mark.parametrize(("ranks", "shown"), [((1, 2), "won"), ((1, 1), "drawn"), ((2, 1), "lost")])
+def test_a_practice_match_is_shown_with_its_result(
+    site: Site, ranks: tuple[int, int], shown: str
+) -> None:
+    rows = tournament(site)
+    alpha = joined(site)
+    one = rows.round("GRODNO", 1)
+    name = rows.match(one, ("Alpha", "Beta"), [("finished", ranks, (1, 1))])
+    with site.resources.database.writing() as session:
+        match = session.scalars(select(Match).where(Match.match_id == name)).one()
+        match.kind, match.round_id = "practice", None
+        seats = select(MatchParticipant).where(MatchParticipant.match_id == match.id)
+        for seat in session.scalars(seats):
+            seat.rank = ranks[seat.slot]
+    assert f"Practice match {shown}, " in words_of(alpha.open(PAGE))
 
 
 def secret_of(site: Site, rows: Rows) -> str:
