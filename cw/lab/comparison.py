@@ -173,14 +173,18 @@ class LineUp:
         ]
 
     def score(self, spec: MatchSpec, ranks: Sequence[int | None]) -> float:
-        """Return the new bot's score against the old one in a match, from 0 to 1.
-
-        With other bots in the match, it is based on the share of opponents that the new bot
-        outranked, minus that of the old bot.
-        """
+        """Return the new bot's score against the old one in a match, from 0 to 1."""
         seats = [bot.name for bot in spec.bots]
-        lead = outranked(ranks, seats.index(self.new)) - outranked(ranks, seats.index(self.old))
-        return (1 + lead) / 2
+        return score_between(ranks, seats.index(self.new), seats.index(self.old))
+
+
+def score_between(ranks: Sequence[int | None], new: int, old: int) -> float:
+    """Return the score of one seat against another one in a match, from 0 to 1.
+
+    With other bots in the match, it is based on the share of opponents that the first seat
+    outranked, minus that of the second one.
+    """
+    return (1 + outranked(ranks, new) - outranked(ranks, old)) / 2
 
 
 def outranked(ranks: Sequence[int | None], seat: int) -> float:

@@ -20,7 +20,7 @@ from wtforms import Form, SelectField, StringField
 
 from cw.arena.transports.base_address import check_base
 from cw.errors import UsageError
-from cw.games.registry import game_entries, load_protocol, load_strategies
+from cw.games.registry import game_entries, load_protocol
 from cw.web.games import game_page
 from cw_hub.accounts.actor import one_writing, player, players_only, players_only_json
 from cw_hub.accounts.forms import first_errors, is_filled, needs, stripped
@@ -210,11 +210,6 @@ def games_of_services() -> list[str]:
 def games_of_programs() -> list[str]:
     """Return the games whose bots may be programs."""
     return list(game_entries())
-
-
-def strategies_of(games: set[str]) -> dict[str, list[str]]:
-    """Return the built-in strategies of the given games, weakest first."""
-    return {game: list(load_strategies(game)) for game in games}
 
 
 @routes.get("/bots/new")

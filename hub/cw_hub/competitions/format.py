@@ -25,9 +25,7 @@ from cw_hub.bots.service import BotView, Competing
 from cw_hub.competitions import service as competitions_service
 from cw_hub.competitions.forms import SettingField, show_all
 from cw_hub.competitions.service import CompetitionFacts, Dates
-from cw_hub.matches.challenge_pages import CHALLENGE
-from cw_hub.matches.challenges import PRACTICE
-from cw_hub.matches.comparisons import COMPARISON
+from cw_hub.matches import friendly_pages
 from cw_hub.matches.match_types import NOTHING, MatchType, MatchTypes
 from cw_hub.operation.maintenance import Chore
 from cw_hub.operation.queue import Job
@@ -274,7 +272,7 @@ def latest_news(session: Session, formats: Sequence[Format]) -> list[NewsItem]:
 
 def match_types(formats: Sequence[Format]) -> MatchTypes:
     """Return the types of the formats' matches, and of practice, challenges and comparisons."""
-    return MatchTypes((PRACTICE, CHALLENGE, COMPARISON, *formats))
+    return MatchTypes((*friendly_pages.MATCH_TYPES, *formats))
 
 
 def format_named(formats: Sequence[Format], name: str) -> Format | None:

@@ -18,7 +18,6 @@ from cw.games.registry import games_with_hidden_information
 from cw_hub.accounts import service as accounts_service
 from cw_hub.bots import service as bots_service
 from cw_hub.bots.service import BotView
-from cw_hub.matches.challenges import PRACTICE
 from cw_hub.matches.lookup import views_of, with_ratings
 from cw_hub.matches.match_types import MatchTypes, MatchView
 from cw_hub.matches.results import OPEN
@@ -186,18 +185,6 @@ PLACES: Final = 6
 
 LATEST: Final = 20
 """Number of matches on a bot's page."""
-
-
-def practice_of(session: Session, kinds: MatchTypes, bot: int) -> list[MatchView]:
-    """Return a bot's last practice matches, the latest first."""
-    its = select(MatchParticipant.match_id).where(MatchParticipant.bot_id == bot)
-    rows = (
-        select(Match)
-        .where(Match.id.in_(its), Match.kind == PRACTICE.name)
-        .order_by(Match.id.desc())
-        .limit(LATEST)
-    )
-    return views_of(session, kinds, session.scalars(rows).all())
 
 
 def latest_of_user(session: Session, kinds: MatchTypes, user_id: int) -> list[MatchView]:

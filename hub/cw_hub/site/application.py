@@ -18,7 +18,7 @@ from cw_hub.bots import pages as bots_pages
 from cw_hub.bots import workshop_desk, workshop_pages
 from cw_hub.bots.addresses import isolation_of
 from cw_hub.competitions.format import Format, competing, match_types
-from cw_hub.matches import card_pages, challenge_pages, live_pages, objects
+from cw_hub.matches import card_pages, friendly_pages, live_pages, objects
 from cw_hub.matches import pages as match
 from cw_hub.operation.resources import Resources
 from cw_hub.operation.settings import HubSettings
@@ -39,7 +39,7 @@ BLUEPRINTS: Final[tuple[Blueprint, ...]] = (
     live_pages.routes,
     card_pages.routes,
     documents.picture_routes,
-    challenge_pages.routes,
+    friendly_pages.challenge_routes,
     objects.routes,
     *email_pages.routes,
     accounts_settings_pages.token_routes,

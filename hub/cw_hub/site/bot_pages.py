@@ -5,31 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-import msgspec
-from flask import Flask, abort, render_template, request, url_for
+from flask import Flask, abort, render_template, request
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
-from cw.errors import CapacityError, UsageError
-from cw.games.registry import load_strategies
 from cw.web.games import game_page
-from cw.web.workshop_routes import body, reply
 from cw_hub.accounts import audit
-from cw_hub.accounts.actor import actor, one_writing, player, players_only, players_only_json
-from cw_hub.accounts.pages import go
-from cw_hub.bots import check_requests, checks, version_pages, workshop_pages
+from cw_hub.accounts.actor import actor, player, players_only
 from cw_hub.bots import pages as bots_pages
 from cw_hub.bots import service as bots_service
+from cw_hub.bots import version_pages
 from cw_hub.bots.health import Condition, condition_of, conditions
-from cw_hub.bots.pages import address, find, offered_games, strategies_of
+from cw_hub.bots.pages import offered_games
 from cw_hub.bots.service import BotView
 from cw_hub.competitions.format import BotPart
 from cw_hub.competitions.home import tops
-from cw_hub.matches import challenge_pages, challenges, comparison_pages, listings, planning
+from cw_hub.matches import friendly_pages, listings
 from cw_hub.matches.listings import PLACES, Choice
 from cw_hub.matches.pages import shown_kinds
-from cw_hub.pages.layout import ago, notice, part_of_page
-from cw_hub.pages.limiter import allowance, note_done
+from cw_hub.pages.layout import ago, part_of_page
 from cw_hub.pages.request import one_reading, resources
 from cw_hub.site.formats import site_formats
 
@@ -38,7 +32,6 @@ routes: Final = bots_pages.routes
 
 BUILT_IN: Final = Markup("This is the built-in strategy {}.")
 FAILING: Final = Markup("The bot does not answer. If this continues, it becomes inactive.")
-NO_OPPONENT: Final = "Please choose an opponent."
 MISTAKEN: Final = Markup("The bot answers, but its last check failed.")
 PASSED: Final = Markup("The bot has passed its check.")
 WORDS: Final = {
@@ -82,9 +75,9 @@ def page(name: str) -> ResponseReturnValue:
         if bot is None:
             abort(404, "There is no such bot.")
         is_own = who.is_user(bot.user_id)
+        is_own_program = is_own and bot.kind == "program"
         is_public = not (is_own or who.is_admin)
         parts = [each.bot_part(reading, bot, is_public) for each in site_formats()]
-        practice = listings.practice_of(reading, shown_kinds(), bot.id) if is_own else []
         condition = Condition(bot.status) if is_public else condition_of(reading, bot.id)
         log = audit.history(reading, f"bot:{bot.bot_id}") if is_own or who.is_admin else []
     return render_template(
@@ -92,16 +85,14 @@ def page(name: str) -> ResponseReturnValue:
         bot=bot,
         is_own=is_own,
         title=game_page(bot.game).title,
-        strategies=strategies_of({bot.game}),
         sentence=sentence(bot, parts, condition),
         parts=parts,
         condition=condition,
-        practice=practice,
-        challenge=challenge_pages.part(bot),
-        own_challenges=challenge_pages.own_part(bot) if is_own else "",
-        allowance=allowance("test-match") if is_own else None,
-        versions=version_pages.part(bot) if is_own and bot.kind == "program" else "",
-        comparisons=comparison_pages.part(bot) if is_own and bot.kind == "program" else "",
+        challenge=friendly_pages.challenge_part(bot),
+        own_practice=friendly_pages.practice_part(bot) if is_own else "",
+        own_challenges=friendly_pages.own_challenges_part(bot) if is_own else "",
+        versions=version_pages.part(bot) if is_own_program else "",
+        comparisons=friendly_pages.comparisons_part(bot) if is_own_program else "",
         log=log,
     )
 
@@ -117,69 +108,6 @@ def sentence(bot: BotView, parts: Sequence[BotPart], condition: Condition) -> Ma
         words = Markup("{}. It is checked again {}.")
         return words.format(bot.reason.removesuffix("."), ago(bot.check_due_at))
     return WORDS[bot.status].format(bot.reason)
-
-
-@routes.post("/bot/<name>/test-match")
-@players_only
-def practise(name: str) -> ResponseReturnValue:
-    """Play a practice match against a built-in strategy; redirect to its page."""
-    bot = find(name)
-    strategy = request.form.get("opponent", "")
-    if strategy not in load_strategies(bot.game):
-        abort(422, NO_OPPONENT)
-    try:
-        match_id = begin_practice(bot, strategy)
-    except (CapacityError, UsageError) as error:
-        notice(str(error), "bad")
-        return go(address(bot))
-    return go(url_for("match.page", match_id=match_id))
-
-
-def begin_practice(bot: BotView, strategy: str) -> str:
-    """Start a practice match of a player's bot; return its public id.
-
-    Raises the errors of `practice.practise` before anything is counted; aborts with 403 and 429
-    like `check_requests.claim`.
-    """
-    hub = resources()
-    if bot.status != "ACTIVE":
-        with one_reading() as reading:
-            challenges.must_be_free(reading, bot.id)
-        check_requests.claim_bot(bot, checks.PRACTICE)
-    with one_writing() as writing:
-        match, match_id = challenges.practise(writing, bot.id, strategy)
-    note_done()
-    planning.send_now(hub, match, challenges.PRACTICE.name)
-    return match_id
-
-
-class Wish(msgspec.Struct, frozen=True):
-    """The workshop's request for a practice match."""
-
-    name: str
-    """The name of the bot."""
-    opponent: str
-
-
-@workshop_pages.routes.post("/<game:game>/play")
-@players_only_json
-def play(game: str) -> ResponseReturnValue:
-    """Play a practice match of a bot saved in the workshop; return the URL of its page.
-
-    Responds with 409 and the match that the bot is still playing, if that must end first.
-    """
-    try:
-        wish: Wish = body(Wish)
-        bot = workshop_pages.own_bot(game, wish.name) or abort(404, workshop_pages.NO_BOT)
-        if wish.opponent not in load_strategies(game):
-            abort(422, NO_OPPONENT)
-        match_id = begin_practice(bot, wish.opponent)
-    except challenges.Playing as playing:
-        match = url_for("match.page", match_id=playing.match_id)
-        return reply({"error": str(playing), "playing": match}, 409)
-    except workshop_pages.REFUSED as error:
-        return reply({"error": str(error)}, 422)
-    return reply({"match": url_for("match.page", match_id=match_id)}, 201)
 
 
 ROWS: Final = 5

@@ -26,7 +26,7 @@ from cw_hub.competitions.tournament.groups import NewGroup
 from cw_hub.competitions.tournament.people import invite
 from cw_hub.competitions.tournament.settings import FORMAT
 from cw_hub.competitions.tournament.teams import NewTeam
-from cw_hub.matches.challenges import practise
+from cw_hub.matches.friendly import practise
 from cw_hub.operation.resources import Resources
 from cw_hub.site.processes import begin_site
 from cw_hub.store.database import Session

@@ -34,7 +34,7 @@ from cw_hub.competitions import maps
 from cw_hub.competitions import service as competitions_service
 from cw_hub.competitions.format import Format, format_named, hosting_by, match_types
 from cw_hub.competitions.service import END, IS_PLANNED, PROBLEM, START
-from cw_hub.matches import comparisons, planning, replays, results
+from cw_hub.matches import friendly_ticks, planning, replays, results
 from cw_hub.matches.jobs import Worker, worker_name
 from cw_hub.matches.planning import PLAY
 from cw_hub.operation import backups, doctor, heartbeats, maintenance
@@ -194,7 +194,7 @@ def steps_of(formats: Sequence[Format]) -> Steps:
             in_transaction(mail.sweep),
             in_transaction(lambda session: sweep(session, formats)),
             *plans,
-            in_transaction(comparisons.sweep),
+            in_transaction(friendly_ticks.sweep),
             lambda resources: planning.send_due(resources, own),
             sweep_bots,
             checks.send_again,

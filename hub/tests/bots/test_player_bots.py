@@ -27,7 +27,7 @@ from cw_hub.bots.pages import CLOSED
 from cw_hub.bots.service import BotView, NewBot
 from cw_hub.competitions import service as competitions_service
 from cw_hub.matches import lookup, results
-from cw_hub.matches.challenges import practise
+from cw_hub.matches.friendly import practise
 from cw_hub.matches.jobs import Worker
 from cw_hub.operation.resources import Resources
 from cw_hub.pages.polls import Tags

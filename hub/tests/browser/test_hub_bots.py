@@ -127,7 +127,7 @@ def test_versions_are_compared_and_the_verdict_shows_itself(walk: Walk) -> None:
     sweep(resources)
     # The page has asked for itself.
     expect(page.get_by_role("status")).to_contain_text("8 matches, score 100.0%")
-    while view_of(resources, bot, 1).state == "running":
+    while view_of(resources, bot, 1).row.state == "running":
         end_match(resources, waiting(resources)[0], *WON)
         sweep(resources)
     expect(page.get_by_text("Painter-2 is stronger than Painter-1")).to_be_visible()

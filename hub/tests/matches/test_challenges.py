@@ -10,10 +10,12 @@ import pytest
 from sqlalchemy import select, update
 
 from cw.errors import UsageError
+from cw_hub.accounts import limits
 from cw_hub.bots import service as bots_service
 from cw_hub.competitions.rated import ratings
-from cw_hub.matches import challenges
-from cw_hub.matches.challenges import ChallengeView, to_send
+from cw_hub.matches import friendly
+from cw_hub.matches.friendly import ChallengeView
+from cw_hub.matches.friendly_ticks import to_send
 from cw_hub.matches.results import BattleResult
 from cw_hub.operation.resources import Resources
 from cw_hub.players.messages import SlotResult
@@ -56,7 +58,7 @@ class Duel:
         """Begin a challenge, of Swarm against Gopher if no others are named."""
         with self.resources.database.writing() as session:
             bots_of_it = (own or self.swarm, opponent or self.gopher)
-            return challenges.begin(session, *bots_of_it, matches)
+            return friendly.plan_challenge(session, *bots_of_it, matches)
 
     def sent(self) -> list[int]:
         """Send what is due; return the matches."""
@@ -66,7 +68,7 @@ class Duel:
     def find(self, challenge: str) -> ChallengeView:
         """Return a challenge as it is."""
         with self.resources.database.reading() as session:
-            view = challenges.find(session, MATCH_TYPES, challenge)
+            view = friendly.find_challenge(session, MATCH_TYPES, challenge)
         assert view is not None
         return view
 
@@ -105,6 +107,26 @@ def test_a_series_plays_each_seed_from_both_seats(duel: Duel) -> None:
     assert all(row.seed == rows[at ^ 1].seed for at, row in enumerate(rows))
 
 
+def test_a_challenge_has_its_sides_while_the_slots_of_its_matches_are_hidden(duel: Duel) -> None:
+    challenge = duel.begin()
+    view = duel.find(challenge)
+    assert [seat.name for seat in view.matches[0].seats] == ["Gopher", "Swarm"]
+    assert (view.challenger.name, view.challenged.name) == ("Swarm", "Gopher")
+
+
+def test_both_bots_list_a_challenge_and_know_who_began_it(duel: Duel) -> None:
+    other = duel.add(Owner(duel.resources, "eve"), "Stork")
+    first, second = duel.begin(), duel.begin(1, own=other)
+    at = duel.clock()
+    with duel.resources.database.reading() as session:
+        of_swarm, of_gopher = (
+            [tuple(row) for row in friendly.challenges_of(session, bot)]
+            for bot in (duel.swarm, duel.gopher)
+        )
+    assert of_swarm == [(first, "Gopher", True, 10, at)]
+    assert of_gopher == [(second, "Stork", False, 1, at), (first, "Swarm", False, 10, at)]
+
+
 def test_the_score_is_of_the_challenger_whatever_its_seat(duel: Duel) -> None:
     challenge = duel.begin()
     for winner in (0, 0, None):
@@ -113,11 +135,11 @@ def test_the_score_is_of_the_challenger_whatever_its_seat(duel: Duel) -> None:
         duel.release()
         duel.clock.advance(60)
     view = duel.find(challenge)
-    assert (view.won, view.drawn, view.lost) == (1, 1, 1)
+    assert view.results == {"won": 1, "drawn": 1, "lost": 1}
     assert view.sentence == ("Swarm 1.5 : 1.5 Gopher: match 4 of 10 begins when both bots are free")
     with duel.resources.database.writing() as session:
-        challenges.stop(session, challenge)
-        challenges.stop(session, challenge)
+        friendly.stop_challenge(session, challenge)
+        friendly.stop_challenge(session, challenge)
     assert duel.find(challenge).sentence == "Swarm 1.5 : 1.5 Gopher after 3 of 10 matches"
     assert duel.sent() == []
 
@@ -228,6 +250,22 @@ def test_what_cannot_be_is_refused_with_a_sentence(duel: Duel) -> None:
     duel.ann.retire(duel.swarm)
     with pytest.raises(UsageError, match="Swarm is retired now: only active bots can be chall"):
         duel.begin(1, duel.gopher, duel.swarm)
+
+
+def test_an_admin_sets_how_many_matches_a_player_may_begin(duel: Duel) -> None:
+    hub = duel.resources
+    with hub.database.writing() as session:
+        limits.put(session, duel.ann.id, "challenges", 12)
+    began = friendly.begin_challenge(hub, duel.ann.id, duel.swarm, duel.gopher, 10)
+    left = friendly.allowance(hub, duel.ann.id)
+    assert left is not None
+    assert (left.left, left.most) == (2, 12)
+    assert left.more_at is not None
+    with hub.database.writing() as session:
+        friendly.stop_challenge(session, began)
+    with pytest.raises(friendly.NoneLeft, match="2 matches of challenges left of 12 in an hour"):
+        friendly.begin_challenge(hub, duel.ann.id, duel.swarm, duel.gopher, 10)
+    assert friendly.allowance(hub, duel.bob.id) == (30, 30, None)
 
 
 def test_by_two_at_once_each_match_is_sent_once(duel: Duel) -> None:

@@ -13,8 +13,9 @@ from cw_hub.bots import service as bots_service
 from cw_hub.bots import version_pages
 from cw_hub.bots.service import BotView, Busy, NewBot
 from cw_hub.context import Clock
-from cw_hub.matches import comparisons, planning
-from cw_hub.matches.comparisons import AHEAD, MOST_PAIRS, NAME, ComparisonView, Opponent
+from cw_hub.matches import friendly, friendly_ticks, planning
+from cw_hub.matches.friendly import COMPARISON, MOST_PAIRS, ComparisonView
+from cw_hub.matches.friendly_ticks import AHEAD
 from cw_hub.matches.jobs import Worker
 from cw_hub.matches.planning import Plan, Seat
 from cw_hub.matches.results import BattleResult
@@ -30,7 +31,6 @@ from hub.tests.sites import Site, Visitor, words_of
 from tests.tools import NEEDS_BUBBLEWRAP
 
 KIT = {name: file.read_bytes() for name, file in kits.files("paint", "python").items()}
-FIRST = Opponent(1)
 
 
 @pytest.fixture
@@ -57,20 +57,20 @@ def new_bot(resources: Resources, user: int, name: str = "Painter") -> BotView:
     return view
 
 
-def begin(resources: Resources, bot: BotView, against: Opponent = FIRST) -> int:
+def begin(resources: Resources, bot: BotView, against: int | str = 1) -> int:
     with resources.database.writing() as session:
-        return comparisons.begin(session, bot, 2, against)
+        return friendly.begin_comparison(session, bot, 2, against)
 
 
 def sweep(resources: Resources) -> None:
     with resources.database.writing() as session:
-        comparisons.sweep(session)
+        friendly_ticks.sweep(session)
 
 
 def waiting(resources: Resources) -> list[int]:
     """Return the matches of comparisons that wait, in their order."""
     with resources.database.reading() as session:
-        wanted = select(Match.id).where(Match.kind == NAME, Match.state == "queued")
+        wanted = select(Match.id).where(Match.kind == COMPARISON, Match.state == "queued")
         return list(session.scalars(wanted.order_by(Match.id)))
 
 
@@ -98,7 +98,7 @@ def end_match(resources: Resources, match: int, *ranks: tuple[int, int]) -> None
 
 def view_of(resources: Resources, bot: BotView, number: int) -> ComparisonView:
     with resources.database.reading() as session:
-        view = comparisons.find(session, bot.id, number)
+        view = friendly.find_comparison(session, bot.id, number)
     assert view is not None
     return view
 
@@ -119,18 +119,18 @@ def test_pairs_are_counted_in_their_order_until_they_decide(
     end_match(resources, first, *SPLIT)
     sweep(resources)
     assert view_of(resources, painter, number).evidence.matches == 4
-    assert view_of(resources, painter, number).wins == 3
+    assert view_of(resources, painter, number).row.wins == 3
     for _ in range(MOST_PAIRS):
-        if view_of(resources, painter, number).state != "running":
+        if view_of(resources, painter, number).row.state != "running":
             break
         end_match(resources, waiting(resources)[0], *WON)
         sweep(resources)
     after = view_of(resources, painter, number)
-    assert (after.state, after.evidence.decision) == ("decided", "stronger")
+    assert (after.row.state, after.evidence.decision) == ("decided", "stronger")
     assert after.sentence.startswith("Painter-2 is stronger than Painter-1: ")
     assert waiting(resources) == []
     sweep(resources)
-    assert view_of(resources, painter, number) == after
+    assert view_of(resources, painter, number).tag == after.tag
 
 
 def test_a_comparison_ends_undecided_after_200_pairs(
@@ -144,7 +144,7 @@ def test_a_comparison_ends_undecided_after_200_pairs(
     (last,) = waiting(resources)
     end_match(resources, last, *SPLIT)
     sweep(resources)
-    assert view_of(resources, painter, number).state == "undecided"
+    assert view_of(resources, painter, number).row.state == "undecided"
     assert view_of(resources, painter, number).sentence.startswith("Undecided after 400 matches")
 
 
@@ -172,10 +172,10 @@ def test_matches_of_comparisons_give_way_to_all_others(
 
 
 def test_one_at_a_time_and_only_what_can_play(resources: Resources, painter: BotView) -> None:
-    for against in (Opponent(2), Opponent(9), Opponent(strategy="nobody")):
+    for against in (2, 9, "nobody"):
         with pytest.raises(UsageError):
             begin(resources, painter, against)
-    begin(resources, painter, Opponent(strategy="walker"))
+    begin(resources, painter, "walker")
     second = new_bot(resources, painter.user_id, "Other")
     with pytest.raises(Busy):
         begin(resources, second)
@@ -189,7 +189,7 @@ def test_a_comparison_of_a_bot_that_is_retired_stops(
     with resources.database.writing() as session:
         bots_service.retire(session, painter.id)
     sweep(resources)
-    assert view_of(resources, painter, number).state == "stopped"
+    assert view_of(resources, painter, number).row.state == "stopped"
     assert waiting(resources) == []
 
 

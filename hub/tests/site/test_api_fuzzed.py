@@ -21,7 +21,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from cw_hub.matches.challenges import new_id
+from cw_hub.matches.friendly import new_id
 from hub.tests.competitions.rated.test_rated import Arena
 from hub.tests.program import make_admin, new_token, program_of
 from hub.tests.site.test_api import names_of, registered

@@ -13,7 +13,7 @@ from cw_hub.accounts import avatars
 from cw_hub.accounts import service as accounts_service
 from cw_hub.bots import service as bots_service
 from cw_hub.bots.service import NewBot
-from cw_hub.matches.challenges import practise
+from cw_hub.matches.friendly import practise
 from cw_hub.site.own_data import ROWS
 from cw_hub.store.models import Base, User
 from hub.tests.conftest import ON_BOTH

@@ -20,7 +20,7 @@ from cw_hub.bots import house
 from cw_hub.competitions import maps
 from cw_hub.competitions.rated import ratings
 from cw_hub.competitions.rated.service import FORMAT, RatedSettings, rated_competitions, settings_of
-from cw_hub.matches import challenges, planning, results
+from cw_hub.matches import friendly_ticks, planning, results
 from cw_hub.matches.planning import Plan, Seat
 from cw_hub.operation.heartbeats import LIVE
 from cw_hub.store.database import Session
@@ -63,7 +63,7 @@ def eligible_bots(
             Rating.playing_id.is_(None),
             Bot.status == "ACTIVE",
             User.locked_at.is_(None),
-            Bot.id.not_in(challenges.overdue(session)),
+            Bot.id.not_in(friendly_ticks.overdue(session)),
         )
     )
     for row, bot_id, name, user, kind, healthy_at, mu, phi, crash_streak, last_match_at in rows:

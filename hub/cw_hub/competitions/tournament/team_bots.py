@@ -14,7 +14,6 @@ from sqlalchemy import select
 from cw.arena.transports.base_address import check_base
 from cw.errors import UsageError
 from cw.games.registry import load_protocol, load_strategy
-from cw.league.fixtures import Outcome, outcome_of
 from cw_hub.accounts import audit
 from cw_hub.bots import programs, versions
 from cw_hub.bots import service as bots_service
@@ -25,10 +24,7 @@ from cw_hub.bots.service import ASKED
 from cw_hub.bots.versions import Upload, Version, failed_step, locked, versions_of, view_of
 from cw_hub.competitions.tournament.settings import TournamentSettings, defaults_of, stored_settings
 from cw_hub.context import Clock
-from cw_hub.matches import planning
-from cw_hub.matches.challenges import must_be_free
-from cw_hub.matches.listings import WINNERS
-from cw_hub.matches.planning import Plan, Seat
+from cw_hub.matches import friendly
 from cw_hub.store.database import Session
 from cw_hub.store.models import (
     Bot,
@@ -38,7 +34,6 @@ from cw_hub.store.models import (
     Competition,
     Match,
     MatchParticipant,
-    MatchState,
     Team,
 )
 from cw_hub.store.objects import ObjectStore
@@ -390,40 +385,11 @@ def copy(objects: ObjectStore, program: OwnProgram, bot_id: str) -> Upload:
     return program.upload
 
 
-MOST_PRACTICE: Final = 5
-"""Maximum number of practice matches listed."""
-
 MOST_FAULTS: Final = 20
 """Maximum number of faults listed."""
 
 MOST_SEARCHED: Final = 500
 """Maximum number of a bot's matches searched for faults."""
-
-
-@dataclass(frozen=True, slots=True)
-class PracticeMatch:
-    """A practice match of a team."""
-
-    match_id: str
-    state: MatchState
-    at: datetime
-    outcome: Outcome | None
-    """None without a result."""
-
-
-def practice_matches(session: Session, bot: int) -> list[PracticeMatch]:
-    """Return the last practice matches of a bot, latest first."""
-    rows = session.execute(
-        select(Match.match_id, Match.state, Match.at, MatchParticipant.rank, WINNERS)
-        .join(Match, Match.id == MatchParticipant.match_id)
-        .where(MatchParticipant.bot_id == bot, Match.kind == "practice")
-        .order_by(Match.id.desc())
-        .limit(MOST_PRACTICE)
-    )
-    return [
-        PracticeMatch(name, state, at, None if rank is None else outcome_of(rank, first))
-        for name, state, at, rank, first in rows
-    ]
 
 
 def plan_practice(session: Session, bot: TeamBot) -> tuple[int, str]:
@@ -434,15 +400,8 @@ def plan_practice(session: Session, bot: TeamBot) -> tuple[int, str]:
     row = locked(session, bot.id)
     if not bot.is_set:
         raise UsageError(NO_BOT)
-    must_be_free(session, row.id)
-    training = bot.training
-    opponent = f"{training}-builtin" if training == bot.slug else training
-    seats = (Seat(row.name, bot_id=row.id), Seat(opponent, spec=f"builtin:{training}"))
-    board = secrets.choice(bot.settings.boards)
-    key = f"{row.bot_id} {secrets.token_hex(8)}"
-    plan = Plan("practice", key, bot.game, seats, board.options, bot.competition_id)
-    match = planning.plan(session, plan)
-    return match, session.scalars(select(Match.match_id).where(Match.id == match)).one()
+    options = secrets.choice(bot.settings.boards).options
+    return friendly.plan_practice(session, row, bot.training, options, bot.competition_id)
 
 
 @dataclass(frozen=True, slots=True)

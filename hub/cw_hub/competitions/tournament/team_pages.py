@@ -35,15 +35,15 @@ from cw_hub.competitions.tournament.team_bots import (
     find,
     last_faults,
     plan_practice,
-    practice_matches,
     read_url,
     seated,
 )
 from cw_hub.competitions.tournament.teams import PRIVATE_KEY, read_ssh_key
 from cw_hub.competitions.tournament.views import TournamentView, home_group, listing
 from cw_hub.matches import planning
-from cw_hub.matches.challenges import PRACTICE, must_be_free
+from cw_hub.matches.friendly import PRACTICE, must_be_free, practice_of
 from cw_hub.matches.jobs import bot_of
+from cw_hub.matches.pages import shown_kinds
 from cw_hub.operation.resources import Resources
 from cw_hub.pages.forms import is_slug
 from cw_hub.pages.layout import notice, show_once
@@ -103,7 +103,7 @@ def render(bot: TeamBot, errors: dict[str, str] | None = None, **typed: str) -> 
         faults = last_faults(reading, bot.id)
         people = members_of(reading, bot.team_id)
         code = code_of(reading, bot.team_id)
-        practice = practice_matches(reading, bot.id)
+        practice = practice_of(reading, shown_kinds(), bot.id, most=5)
         own = programs_of_player(reading, bot)
     text = render_template(
         "hub/competitions/tournament/my_team.html",
@@ -331,7 +331,7 @@ def practice(slug: str) -> ResponseReturnValue:
         notice(str(error), "bad")
         return go(page_of(own))
     note_done()
-    planning.send_now(hub, match, PRACTICE.name)
+    planning.send_now(hub, match, PRACTICE)
     return go(url_for("match.page", match_id=match_id))
 
 

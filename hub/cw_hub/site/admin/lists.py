@@ -16,7 +16,7 @@ from cw_hub.accounts.service import HOUSE, username_key
 from cw_hub.bots.health import WORDS, conditions
 from cw_hub.bots.service import name_key
 from cw_hub.competitions.format import format_named
-from cw_hub.matches import comparisons
+from cw_hub.matches import friendly
 from cw_hub.matches.results import OPEN
 from cw_hub.operation import heartbeats
 from cw_hub.site import figures
@@ -263,7 +263,7 @@ def machines(session: Session) -> Mapping[str, Any]:
     marks = heartbeats.moments(session)
     return {
         "counts": figures.troubled(session),
-        "comparisons": comparisons.queue(session, PER_PAGE),
+        "comparisons": friendly.running_comparisons(session, PER_PAGE),
         "marks": marks,
         "is_ticking": heartbeats.is_ticking(marks, session.clock),
         "workers": session.scalars(live).all(),

@@ -27,8 +27,9 @@ from cw_hub.bots.pages import DescriptionForm, EditForm, add, new_form, new_prog
 from cw_hub.bots.service import OF_ITS_OWN, BotView
 from cw_hub.bots.version_pages import NO_VERSION
 from cw_hub.bots.versions import NotReady, Version
-from cw_hub.matches import challenge_pages, challenges, lookup
-from cw_hub.matches.challenges import ChallengeView, NoneLeft
+from cw_hub.matches import friendly, friendly_pages, lookup
+from cw_hub.matches.friendly import ChallengeView, NoneLeft
+from cw_hub.matches.friendly_pages import begin_practice
 from cw_hub.matches.pages import shown_kinds
 from cw_hub.pages import limiter
 from cw_hub.pages.limiter import note_done
@@ -51,7 +52,6 @@ from cw_hub.site.api.documents import (
     VersionFile,
 )
 from cw_hub.site.api.reading import NO_BOT, find_bot
-from cw_hub.site.bot_pages import begin_practice
 
 
 @contextmanager
@@ -348,16 +348,16 @@ class Challenge(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 def challenge_facts(view: ChallengeView) -> ChallengeFacts:
     """Return the status of a challenge, and the current user's remaining allowance."""
-    left = challenges.allowance(resources(), player().user_id)
-    return ChallengeFacts(
+    left, results = friendly.allowance(resources(), player().user_id), view.results
+    return document(
+        ChallengeFacts,
+        view,
         challenge_id=view.id,
-        game=view.game,
         bot_id=view.challenger.bot_id,
         opponent=view.challenged.bot_id,
-        is_over=view.is_over,
-        won=view.won,
-        drawn=view.drawn,
-        lost=view.lost,
+        won=results["won"],
+        drawn=results["drawn"],
+        lost=results["lost"],
         matches=[facts.match_facts(match) for match in view.matches],
         left=None if left is None else MatchesLeft(matches=left.left, more_at=left.more_at),
     )
@@ -368,24 +368,24 @@ def begin_challenge(bot_id: str, body: Challenge) -> ChallengeFacts:
     """Challenge a public bot with one of your bots, in practice."""
     own, opponent = find_own(bot_id), find_bot(body.opponent)
     try:
-        challenge = challenge_pages.begin_between(own, opponent, body.matches)
+        challenge = friendly.begin_challenge(
+            resources(), player().user_id, own.id, opponent.id, body.matches
+        )
     except NoneLeft as error:
         limiter.refuse(error.limit, error.until)
     except (UsageError, CapacityError) as error:
         abort(409, str(error))
-    return challenge_facts(challenge_pages.read_challenge(challenge))
+    return challenge_facts(friendly_pages.read_challenge(challenge))
 
 
 @routes.add("GET", "/challenges/<challenge_id>", is_owners=True)
 def challenge(challenge_id: str) -> ChallengeFacts:
     """Return the status of a challenge, to the owners of both bots and to admins."""
-    return challenge_facts(challenge_pages.find_challenge(challenge_id))
+    return challenge_facts(friendly_pages.find_challenge(challenge_id))
 
 
 @routes.add("POST", "/challenges/<challenge_id>/stop", scope="bots")
 def stop_challenge(challenge_id: str) -> ChallengeFacts:
     """Cancel the remaining matches of a challenge."""
-    challenge_pages.own_challenge(challenge_id)
-    with one_writing() as writing:
-        challenges.stop(writing, challenge_id)
-    return challenge_facts(challenge_pages.read_challenge(challenge_id))
+    friendly_pages.stop_own_challenge(challenge_id)
+    return challenge_facts(friendly_pages.read_challenge(challenge_id))
