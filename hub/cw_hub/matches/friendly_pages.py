@@ -348,7 +348,7 @@ def comparison_state(name: str, number: int) -> ResponseReturnValue:
 @players_only
 def stop_comparison(name: str, number: int) -> ResponseReturnValue:
     """Stop a comparison."""
-    (bot, _), hub = find_comparison(name, number), resources()
+    bot, _ = find_comparison(name, number)
     with one_writing() as writing:
         friendly.stop_comparison(writing, number)
     return go(url(bot, "comparison", number=number))
