@@ -13,7 +13,7 @@ from cw_hub.store import database
 ROOM: Final = 10_000
 """Statements that are kept: those of all tests."""
 
-MATCH_TYPES: Final = (PGDialect_psycopg, SQLiteDialect_pysqlite)
+KINDS: Final = (PGDialect_psycopg, SQLiteDialect_pysqlite)
 
 _first: dict[type, Engine] = {}
 
@@ -28,7 +28,7 @@ def _engine(*args: Any, **options: Any) -> Engine:
 
 def compile_once() -> None:
     """Let each statement be compiled once for each kind of database."""
-    for kind in MATCH_TYPES:
+    for kind in KINDS:
         # Databases of tests differ in their address alone; statements are looked up by dialect.
         setattr(kind, "__hash__", lambda dialect: hash(type(dialect)))  # noqa: B010
         setattr(kind, "__eq__", lambda dialect, other: type(dialect) is type(other))  # noqa: B010

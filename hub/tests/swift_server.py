@@ -14,7 +14,7 @@ from swift.common import utils
 from swift.common.ring import RingBuilder
 from swift.common.wsgi import SwiftHttpProtocol, loadapp
 
-MATCH_TYPES = ("account", "container", "object")
+KINDS = ("account", "container", "object")
 """The servers behind the proxy."""
 
 CLUSTER = """
@@ -104,7 +104,7 @@ def write_rings(folder: Path, ports: dict[str, int]) -> None:
 def main(folder: Path, port: int, address: str = "127.0.0.1") -> None:
     """Serve until killed."""
     (folder / "device").mkdir(exist_ok=True)
-    listeners = {kind: eventlet.listen(("127.0.0.1", 0)) for kind in MATCH_TYPES}
+    listeners = {kind: eventlet.listen(("127.0.0.1", 0)) for kind in KINDS}
     write_rings(folder, {kind: listener.getsockname()[1] for kind, listener in listeners.items()})
     listeners["proxy"] = eventlet.listen((address, port))
     serving = []

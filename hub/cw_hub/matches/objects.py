@@ -24,7 +24,7 @@ from cw_hub.store.objects import PACKED, PIECE, Streamed, is_from_archive, read_
 routes = Blueprint("objects", __name__)
 
 LASTS: Final = timedelta(hours=1)
-MATCH_TYPES: Final = ("replays", "maps")
+KINDS: Final = ("replays", "maps")
 """The kinds of objects that can be linked, by key prefix; never backups or uploads."""
 
 NAME: Final = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)*", re.ASCII)
@@ -73,14 +73,14 @@ def link_to(key: str) -> str:
     Create links only for users who may see the object. Raises ValueError for any other key.
     """
     kind, _, name = key.partition("/")
-    if kind not in MATCH_TYPES or not NAME.fullmatch(name):
+    if kind not in KINDS or not NAME.fullmatch(name):
         raise ValueError(f"{key} is neither a replay nor a map")
     signature = signer(kind).sign(name).decode()[len(name) + 1 :]
     here = url_for("objects.read", kind=kind, name=name, sig=signature)
     return here if is_from_archive(key) else resources().objects.link(key, LASTS) or here
 
 
-@routes.get(f"/objects/<any{MATCH_TYPES}:kind>/<path:name>")
+@routes.get(f"/objects/<any{KINDS}:kind>/<path:name>")
 def read(kind: str, name: str) -> Response:
     """Return the object behind a link, compressed if the client accepts that."""
     if not NAME.fullmatch(name):

@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 from itsdangerous import TimestampSigner
 
-from cw_hub.matches.objects import MATCH_TYPES
+from cw_hub.matches.objects import KINDS
 from hub.tests.attacks.hubs import Hub
 from hub.tests.attacks.raw import Answer, ask
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.thorough
 SALTS: Final = (
     "cw.hub.objects",
     "cw.hub.objects.backups",
-    *(f"cw.hub.objects.{one}" for one in MATCH_TYPES),
+    *(f"cw.hub.objects.{one}" for one in KINDS),
 )
 
 FORMS: Final = (

@@ -85,7 +85,7 @@ TAKEN: Final[Mapping[str, bytes]] = {
 """What is a picture, with something else in it: that does not come out again."""
 
 
-MATCH_TYPES: Final = (("a.png", "image/png"), ("../../a.svg", "image/svg+xml"))
+KINDS: Final = (("a.png", "image/png"), ("../../a.svg", "image/svg+xml"))
 """How a file may be called, whatever it is."""
 
 
@@ -116,7 +116,7 @@ def sender(hub: Hub) -> Iterator[Sender]:
 
 @pytest.mark.parametrize("what", REFUSED)
 def test_what_is_no_picture_is_refused(sender: Sender, what: str) -> None:
-    name, kind = MATCH_TYPES[list(REFUSED).index(what) % len(MATCH_TYPES)]
+    name, kind = KINDS[list(REFUSED).index(what) % len(KINDS)]
     assert sender.send(REFUSED[what], name, kind).status_code in (413, 422)
 
 

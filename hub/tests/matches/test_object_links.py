@@ -130,12 +130,12 @@ def test_replays_and_maps_alone_are_signed(site: Site) -> None:
 
 
 def test_a_link_of_one_kind_does_not_lead_to_another(site: Site) -> None:
-    for kind in objects.MATCH_TYPES:
+    for kind in objects.KINDS:
         site.resources.objects.put_new(f"{kind}/same.json", kind.encode())
     with site.app.test_request_context("/"):
-        replay, map_ = (link_to(f"{kind}/same.json") for kind in objects.MATCH_TYPES)
+        replay, map_ = (link_to(f"{kind}/same.json") for kind in objects.KINDS)
     visitor = site.visitor()
-    assert (visitor.open(replay).text, visitor.open(map_).text) == objects.MATCH_TYPES
+    assert (visitor.open(replay).text, visitor.open(map_).text) == objects.KINDS
     assert visitor.open(replay.replace("/replays/", "/maps/")).status_code == 403
     assert visitor.open(map_.replace("/maps/", "/replays/")).status_code == 403
 

@@ -21,7 +21,7 @@ from cw.errors import UsageError
 from cw_hub.store.database import Database, waiting
 from cw_hub.store.models import Base
 
-MATCH_TYPES: Final = ("table", "column", "index", "constraint", "fk")
+KINDS: Final = ("table", "column", "index", "constraint", "fk")
 """The kinds of objects that Alembic adds or removes, as its operation names end."""
 
 
@@ -56,7 +56,7 @@ def words_of(difference: Any) -> Iterator[str]:
         yield from in_words(difference)
         return
     action, _, kind = str(difference[0]).partition("_")
-    if kind in MATCH_TYPES:
+    if kind in KINDS:
         end = "is missing" if action == "add" else "is not of this program"
         yield f"the {kind} {name_of(difference)} {end}"
     else:

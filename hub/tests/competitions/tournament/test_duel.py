@@ -37,7 +37,7 @@ LIMIT = 10.0
 """Seconds for an answer: each battle of a hanging bot waits for it, and no other bot needs it, so
 that it is long for a busy machine, and one city alone has a bot that hangs."""
 
-MATCH_TYPES = {
+KINDS = {
     city: (language, *(kind for kind in REASONS if kind != "hanging" or city == "grodno"))
     for city, language in CITIES.items()
 }
@@ -125,7 +125,7 @@ def duel(site: Site, bots: dict[str, str]) -> Tournament:
     """Three cities of three or four teams, those of the house, and a bot that plays everywhere."""
     groups: dict[str, dict[str, str]] = {
         city: {f"{city}-{kind}": bots[kind] for kind in kinds}
-        for city, kinds in MATCH_TYPES.items()
+        for city, kinds in KINDS.items()
     }
     groups["internal"] = {"house-one": "greedy", "house-two": "random", "ours": "greedy"}
     settings = {"boards": [THREE], "round_every": 60, "finalists": 1, "parallel": 16}
@@ -198,6 +198,6 @@ def check_words(site: Site) -> None:
         good = f"{city}-{language}".title()
         payload = site.visitor().open(f"/t/duel/{city}/{city}-{language}.json").json()
         games = {one["games"][1]: one["outcome"] for one in payload["results"]}
-        for kind in MATCH_TYPES[city][1:]:
+        for kind in KINDS[city][1:]:
             words = WORDS[kind]
             assert games[f"{good}: {words} by {f'{city}-{kind}'.title()}"] == "won"
