@@ -273,7 +273,7 @@ def machines(session: Session) -> Mapping[str, Any]:
     }
 
 
-MATCH_TYPES: Final = {
+KINDS: Final = {
     "reset": "new password",
     "verify": "confirm the address",
     "email": "confirm another address",
@@ -310,7 +310,7 @@ def mails(session: Session, wanted: Wanted, number: int) -> Page:
         query = query.where(Mail.state == wanted["state"])
     page = page_of(session, query, number)
     for row in page.rows:
-        row.about, row.stands = MATCH_TYPES.get(row.kind, row.kind), MAIL_STATES[row.state]
+        row.about, row.stands = KINDS.get(row.kind, row.kind), MAIL_STATES[row.state]
         if row.state == "waiting" and row.attempt:
             row.stands = f"waits after {row.attempt} of {mail.ATTEMPTS} attempts"
     return page
