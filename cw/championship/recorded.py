@@ -25,6 +25,9 @@ ENDED: Final[Mapping[int, str]] = {3: "finished", 4: "illegal", 5: "timeout"}
 
 KINDS: Final[Mapping[str, int]] = {ended: kind for kind, ended in ENDED.items()}
 
+NOT_PLAYED: Final = 100
+"""The status code of a match that was called off before its start."""
+
 Points = Annotated[int, Meta(ge=0, le=31 * 31)]
 
 
@@ -187,19 +190,24 @@ class RecordedLines:
 
     def result(self, entry: Entry) -> Result:
         """Return the match result; if one team did not finish, the other one gets all squares."""
-        if entry.reason == "finished":
+        if not is_forfeit(entry):
             return Result(entry.players, entry.ranks, entry.scores)
         first, second = entry.players
         return forfeited((first, second), loser_of(entry), entry.reason, self.size)
 
     def forfeits(self, entry: Entry) -> tuple[str | None, ...]:
         """Return by seat the fault that forfeited the match, or None; other faults do not count."""
-        if entry.reason == "finished":
+        if not is_forfeit(entry):
             return (None, None)
         loser = loser_of(entry)
         absent = any(fault.seat == loser and fault.kind == "startup" for fault in entry.faults)
         kind = "startup" if absent else entry.reason
         return (kind, None) if loser == 0 else (None, kind)
+
+
+def is_forfeit(entry: Entry) -> bool:
+    """Return whether a match was lost by not finishing it; nobody lost one that was not played."""
+    return entry.reason != "finished" and 2 in entry.ranks
 
 
 def loser_of(entry: Entry) -> int:
@@ -208,7 +216,9 @@ def loser_of(entry: Entry) -> int:
 
 
 def status_code(entry: Entry) -> int:
-    """Return the status code of a finished match."""
+    """Return the status code of a match: of a finished game, or of one that has not started."""
+    if 2 not in entry.ranks:
+        return NOT_PLAYED
     loser = loser_of(entry)
     named = 1 - loser if entry.reason == "finished" else loser
     return 100 * KINDS[entry.reason] + named + 1

@@ -22,7 +22,7 @@ from cw.league.bracket import (
     seeded,
     unknown_legs,
 )
-from cw.league.fixtures import Results, Round
+from cw.league.fixtures import Results, Round, open_fixtures
 from cw.league.groups import ADVANCING, StageTable, check_groups, count_rests, played, stage_table
 from cw.league.line_ups import FREE_FOR_ALL, check_line_ups, free_for_all
 from cw.league.schedule import (
@@ -239,9 +239,12 @@ class League(Contest):
 
     def rounds(self, results: Results) -> Iterator[Round]:
         """Yield the rounds of the table, then the tie-break matches for its top ranks."""
-        yield from self.table_rounds(results)
-        for group in self.standings(results):
-            yield from group.settled.rounds
+        rounds = tuple(self.table_rounds(results))
+        yield from rounds
+        # Tie-break matches are known only once the table is complete.
+        if not open_fixtures(rounds, results):
+            for group in self.standings(results):
+                yield from group.settled.rounds
 
     def table_rounds(self, results: Results) -> Iterator[Round]:
         """Yield the rounds of the table."""

@@ -28,3 +28,11 @@ def test_a_forfeit_is_that_of_the_loser_and_counts_all_squares() -> None:
     late = entry("a", "b", ranks=(2, 1), scores=(5, 1), reason="timeout")
     assert RecordedLines(3).result(late) == Result(("a", "b"), (2, 1), (0, 9), "timeout")
     assert RecordedLines(3).forfeits(late) == ("timeout", None)
+
+
+def test_a_match_that_was_not_played_is_a_draw_without_scores() -> None:
+    lines = RecordedLines(7)
+    off = entry("a", "b", ranks=(1, 1), scores=(0, 0), reason="called_off")
+    assert lines.result(off) == Result(("a", "b"), (1, 1), (0, 0))
+    assert lines.forfeits(off) == (None, None)
+    assert lines.write(off)["status_code"] == 100

@@ -264,7 +264,7 @@ class MatchType:
         """Return the object key for the whole result of a game, or None if it is not needed."""
         return None
 
-    def lock_rows(self, session: Session, claim: Claim, /) -> None:
+    def lock_rows(self, session: Session, claim: Claim, /) -> object:
         """Lock the rows that `finish` will change, before the match itself is changed.
 
         All callers lock in the same order, which prevents deadlocks.

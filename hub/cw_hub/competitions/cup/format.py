@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import Any, Final
 
-from msgspec import Struct
+from msgspec import Struct, convert
 
 from cw.errors import UsageError
 from cw.league.contest_formats import FORMATS
@@ -78,17 +78,7 @@ def cup_tables(cup: str) -> CupFacts:
 
 def table(standing: dict[str, Any], names: dict[str, str]) -> CupTable:
     """Convert a table of a contest's report to its API response."""
-    rows = [
-        CupRow(
-            rank=row["rank"],
-            name=names[row["team"]],
-            wins=row["wins"],
-            draws=row["draws"],
-            losses=row["losses"],
-            rests=row["rests"],
-        )
-        for row in standing["rows"]
-    ]
+    rows = [convert({**row, "name": names[row["team"]]}, CupRow) for row in standing["rows"]]
     return CupTable(name=standing["name"], done=standing["done"], rows=rows)
 
 
@@ -121,15 +111,15 @@ class Cup(Format):
     plan = staticmethod(cup_service.plan)
     change = staticmethod(cup_service.change)
     steer = staticmethod(cup_service.steer)
-    claim = staticmethod(cup_service.claim)
+    claim = staticmethod(cup_service.touch)
     external_bots = staticmethod(queued.external_bots)
     report_key = staticmethod(queued.report)
-    lock_rows = staticmethod(cup_service.hold)
+    lock_rows = staticmethod(cup_service.touch)
     finish = staticmethod(cup_service.finish)
     install = staticmethod(pages.install)
     pages = (pages.routes,)
     api = routes.operations
-    chores = MappingProxyType({"parcels": cup_service.forget})
+    chores = MappingProxyType({"parcels": queued.forget})
 
     def address(self, facts: CompetitionFacts) -> str:
         """Return the URL of a cup's page."""

@@ -20,11 +20,11 @@ from cw.championship.journal import Progress
 from cw.championship.report import ChampionshipReport, report_of
 from cw.errors import UsageError
 from cw.games.rules import Json
-from cw.league.fixtures import open_fixtures
 from cw.web.championship import changed_part
 from cw.web.games import game_page
 from cw_hub.competitions import service as competitions_service
-from cw_hub.competitions.cup.service import NAME, Cup, key_of
+from cw_hub.competitions.cup import service as cup_service
+from cw_hub.competitions.cup.service import NAME, key_of
 from cw_hub.competitions.format import is_shown
 from cw_hub.competitions.service import CompetitionFacts, dates_of
 from cw_hub.pages.request import Remembered, one_reading
@@ -57,12 +57,12 @@ def find(reading: Reading, slug: str) -> CompetitionFacts:
 
 def report(reading: Reading, facts: CompetitionFacts) -> tuple[ChampionshipReport, Progress]:
     """Return the standings of a cup and the progress of its matches."""
-    cup = Cup.of(reading, facts)
-    played = cup.played()
-    due = open_fixtures(cup.settings.contest().rounds(played.results), played.results)
-    planned = [(fixture, match) for fixture in due if (match := cup.match_of(fixture))]
+    cup = cup_service.read(reading, facts)
+    planned = [
+        (fixture, cup.matches[key]) for key, fixture in cup.fixtures.items() if key in cup.matches
+    ]
     progress = Progress(
-        len(played.entries),
+        len(cup.entries),
         {fixture: None for fixture, match in planned if match.state == "in_progress"},
         failed={
             fixture: match.reason or match.state
@@ -70,7 +70,7 @@ def report(reading: Reading, facts: CompetitionFacts) -> tuple[ChampionshipRepor
             if match.state in ("failed", "void")
         },
     )
-    return report_of(played, cup.settings, progress), progress
+    return report_of(cup.played(), cup.settings, progress), progress
 
 
 def content(reading: Reading, facts: CompetitionFacts) -> dict[str, Any]:
@@ -93,14 +93,6 @@ def content(reading: Reading, facts: CompetitionFacts) -> dict[str, Any]:
         "folder": "",
         "live": f"{here}/matches/",
     }
-
-
-def content_or_404(reading: Reading, facts: CompetitionFacts) -> dict[str, Any]:
-    """Return the template context of the live part; abort with 404 if there is none yet."""
-    try:
-        return content(reading, facts)
-    except UsageError as error:
-        abort(404, str(error))
 
 
 @routes.get("/")
@@ -140,10 +132,13 @@ def stand(slug: str) -> Response:
     """Return the live part of the page, or 304 if it is unchanged."""
     with one_reading() as reading:
         cup = find(reading, slug)
-        return changed_part(
-            tag_of(cup),
-            lambda: render_template("championship_content.html", **content_or_404(reading, cup)),
-        )
+        try:
+            return changed_part(
+                tag_of(cup),
+                lambda: render_template("championship_content.html", **content(reading, cup)),
+            )
+        except UsageError as error:
+            abort(404, str(error))
 
 
 @routes.get("/<slug>/<any('report.json', 'report.md', 'games.csv'):name>")

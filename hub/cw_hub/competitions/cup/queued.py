@@ -13,18 +13,18 @@ import shlex
 import stat
 import sys
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from datetime import timedelta
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 import msgspec
 from msgspec.structs import replace
-from sqlalchemy import select, update
+from sqlalchemy import update
 from sqlalchemy.exc import DBAPIError
 
 from cw import documents
@@ -45,22 +45,14 @@ from cw.replays.document import unpacked
 from cw_hub.bots.addresses import BUILTIN, PROGRAM
 from cw_hub.bots.programs import NOT_UNPACKED, problem_here
 from cw_hub.competitions import service as competitions_service
-from cw_hub.competitions.cup.service import (
-    NAME,
-    cup_of,
-    key_of,
-    outcome_key,
-    parcel_key,
-    plan_cup,
-    program_key,
-)
+from cw_hub.competitions.cup.service import MOST_OPEN, NAME, CupMatch, key_of, matches_of, plan_cup
 from cw_hub.matches.match_types import ExternalBots
 from cw_hub.matches.planning import send_of
 from cw_hub.matches.results import ANEW, MOST_TROUBLES, OPEN, Claim
 from cw_hub.operation import logs, maintenance
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import Resources, opened
-from cw_hub.operation.settings import HubSettings
+from cw_hub.operation.settings import read_settings
 from cw_hub.players import packages
 from cw_hub.players.messages import Program
 from cw_hub.players.packages import MIB, Bounds
@@ -69,7 +61,10 @@ from cw_hub.players.programs import PYTHON
 from cw_hub.store.database import Session, is_away
 from cw_hub.store.models import Match, MatchState
 from cw_hub.store.objects import ObjectStore, StoreAway
-from cw_hub.store.sealing import Sealed, Sealer
+from cw_hub.store.sealing import Sealed
+
+PREFIX: Final = "championships"
+"""Prefix of the stored entrants and match results; no page links to these objects."""
 
 BOUNDS: Final = Bounds(files=5000, size=64 * MIB)
 """Limits on the folder of a program."""
@@ -87,35 +82,52 @@ class Parcel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The bots' secrets, sealed with the key `key_id`, in base64."""
 
 
-class SentProgram(NamedTuple):
-    """A program prepared for sending."""
-
-    bot: BotSpec
-    """Its files are named relative to its own folder."""
-    digest: str
-    """The SHA-256 of its zip, "" if it has none."""
+PROGRAMS: Final = ("exec", "python")
+"""The kinds of bots that are programs, which the match's player runs."""
 
 
-def is_program(bot: BotSpec) -> bool:
-    """Return whether a bot is a program, which the match's player runs."""
-    return bot.kind in ("exec", "python")
+def entrants_key(cup: str) -> str:
+    """Return the object store key of a cup's entrants."""
+    return f"{PREFIX}/{cup}/entrants.json"
+
+
+def program_key(cup: str, digest: str) -> str:
+    """Return the object store key of a program's zip, which is stored once per cup."""
+    return f"{PREFIX}/{cup}/programs/{digest}"
+
+
+def outcome_key(key: str, attempt: int) -> str:
+    """Return the object store key of a match result, which differs by attempt."""
+    return f"{PREFIX}/{key}-{attempt}.json.gz"
+
+
+def forget(resources: Resources) -> int:
+    """Delete old entrants and match results; return the number of objects deleted.
+
+    By then, the organiser of the championship has long since fetched them.
+    """
+    age = timedelta(days=resources.settings.replay_days)
+    keys = list(resources.objects.keys(PREFIX, resources.clock() - age))
+    for key in keys:
+        resources.objects.delete(key)
+    return len(keys)
 
 
 def send_program(
     objects: ObjectStore, cup: str, bot: BotSpec, others: Sequence[BotSpec]
-) -> SentProgram:
+) -> tuple[BotSpec, str]:
     """Store the files of a program, except those that belong to other bots.
 
-    Idempotent. Raises UsageError if the program cannot be sent, and StoreAway if the store is
-    unavailable.
+    Returns the program, with files named relative to its folder, and the SHA-256 of its zip, or ""
+    if it has no files. Idempotent. Raises UsageError if the program cannot be sent, and StoreAway
+    if the store is unavailable.
     """
     folder = program_folder(bot)
-    if folder is None:
-        return SentProgram(with_names(bot, None), "")
-    data = zipped(bot, folder, others)
-    digest = sha256(data).hexdigest()
-    objects.put_new(program_key(cup, digest), data)
-    return SentProgram(with_names(bot, folder), digest)
+    data = b"" if folder is None else zipped(bot, folder, others)
+    digest = sha256(data).hexdigest() if data else ""
+    if data:
+        objects.put_new(program_key(cup, digest), data)
+    return with_names(bot, folder), digest
 
 
 def zipped(bot: BotSpec, folder: Path, others: Sequence[BotSpec]) -> bytes:
@@ -139,23 +151,16 @@ def with_names(bot: BotSpec, folder: Path | None) -> BotSpec:
 
     Raises UsageError if it names files elsewhere, which a worker does not have.
     """
-    if not bot.folder:
-        try:
-            bot = replace(bot, target=named_in(bot, folder), folder=str(folder or "."))
-        except UsageError as error:
-            raise UsageError(f"{bot.name} cannot be sent to workers: {error}") from None
-    target = bot.target
+    words = bot.files_or_words if bot.folder else [name_in(w, folder) for w in bot.files_or_words]
     if bot.kind == "exec":
-        target = shlex.join(PYTHON if part == sys.executable else part for part in bot.command)
+        target = shlex.join(PYTHON if word == sys.executable else word for word in words)
+    else:
+        target = words[0] + bot.target.removeprefix(bot.python_player[0])
+    try:
+        replace(bot, target=target, folder=str(folder or "."))
+    except UsageError as error:
+        raise UsageError(f"{bot.name} cannot be sent to workers: {error}") from None
     return replace(bot, target=target, folder="")
-
-
-def named_in(bot: BotSpec, folder: Path | None) -> str:
-    """Return the target of a user's own program, with names relative to its folder."""
-    if bot.kind == "exec":
-        return shlex.join(name_in(part, folder) for part in bot.command)
-    path, name = bot.python_player
-    return f"{name_in(path, folder)}:{name}" if name else name_in(path, folder)
 
 
 def name_in(part: str, folder: Path | None) -> str:
@@ -173,23 +178,16 @@ def send(resources: Resources, cup: str, teams: Sequence[Team]) -> None:
     The last call wins. Raises UsageError if a program cannot be sent, and StoreAway if the store is
     unavailable.
     """
-    bots = [team.bot for team in teams]
-    programs = {
-        bot.name: send_program(
-            resources.objects, cup, bot, [other for other in bots if other.name != bot.name]
-        )
-        for bot in bots
-        if is_program(bot)
-    }
+    bots = {team.bot.name: team.bot for team in teams}
+    digests: dict[str, str] = {}
+    for name, bot in bots.items():
+        if bot.kind in PROGRAMS:
+            others = [team.bot for team in teams if team.bot.name != name]
+            bots[name], digests[name] = send_program(resources.objects, cup, bot, others)
     secrets = {team.id: team.secrets for team in teams if team.secrets}
     sealed = resources.sealer.seal(msgspec.json.encode(secrets), row_of(cup))
-    parcel = Parcel(
-        {bot.name: programs[bot.name].bot if bot.name in programs else bot for bot in bots},
-        {name: program.digest for name, program in programs.items()},
-        sealed.key_id,
-        b64encode(sealed.data).decode(),
-    )
-    resources.objects.put_private(parcel_key(cup), io.BytesIO(msgspec.json.encode(parcel)))
+    parcel = Parcel(bots, digests, sealed.key_id, b64encode(sealed.data).decode())
+    resources.objects.put_private(entrants_key(cup), io.BytesIO(msgspec.json.encode(parcel)))
 
 
 def row_of(cup: str) -> str:
@@ -210,53 +208,38 @@ def external_bots(resources: Resources, claim: Claim) -> ExternalBots:
     """
     if not is_sent(claim):
         return ExternalBots()
-    cup = cup_of(claim.key)
-    data = resources.objects.get(parcel_key(cup))
+    cup = claim.key.partition("/")[0]
+    data = resources.objects.get(entrants_key(cup))
     if data is None:
         raise Failure("its parcel is not in the store")
     parcel = documents.decode(data, Parcel)
-    names = [seat.name for seat in claim.seats]
+    bots = {seat.name: parcel.bots[seat.name] for seat in claim.seats}
+    programs = [name for name in bots if name in parcel.programs]
     problem = problem_here(resources.settings)
-    if problem and any(name in parcel.programs for name in names):
+    if problem and programs:
         # Another host may be able to isolate and limit them.
         raise Failure(f"no programs are run here: {problem}")
-    secrets = secrets_of(resources.sealer, cup, parcel)
+    sealed = Sealed(parcel.key_id, b64decode(parcel.secrets))
+    opened = resources.sealer.open(sealed, row_of(cup))
+    secrets = msgspec.json.decode(opened, type=dict[str, dict[str, str]])
     return ExternalBots(
-        {name: placeholder(parcel, name) for name in names},
-        {name: secrets[name] for name in names if name in secrets},
-        lambda: programs_of(resources.objects, cup, parcel, names),
+        bots | {name: BotSpec(name, "absent", NOT_UNPACKED) for name in programs},
+        {name: secrets[name] for name in bots if name in secrets},
+        partial(programs_of, resources.objects, cup, parcel, programs),
     )
-
-
-def placeholder(parcel: Parcel, name: str) -> BotSpec:
-    """Return a bot; a program is marked as absent until a player unpacks it."""
-    bot = parcel.bots[name]
-    return BotSpec(name, "absent", NOT_UNPACKED) if name in parcel.programs else bot
 
 
 def programs_of(
     objects: ObjectStore, cup: str, parcel: Parcel, names: Iterable[str]
 ) -> Iterator[Program]:
-    """Yield the programs among the named bots, in the form sent to players."""
+    """Yield programs in the form sent to players; raise Failure if one is not what was sent."""
     for name in names:
-        digest = parcel.programs.get(name)
-        if digest is not None:
-            data = program_in(objects, program_key(cup, digest), digest) if digest else b""
-            yield Program(name, data, bounds=BOUNDS, bot=parcel.bots[name])
-
-
-def program_in(objects: ObjectStore, key: str, digest: str) -> bytes:
-    """Return the zip of a program; raise Failure unless it matches its digest."""
-    data = objects.get(key)
-    if data is None or sha256(data).hexdigest() != digest:
-        raise Failure(f"{key} in the store is not what was sent")
-    return data
-
-
-def secrets_of(sealer: Sealer, cup: str, parcel: Parcel) -> dict[str, dict[str, str]]:
-    """Return the secrets of a cup's entrants by bot name."""
-    opened = sealer.open(Sealed(parcel.key_id, b64decode(parcel.secrets)), row_of(cup))
-    return msgspec.json.decode(opened, type=dict[str, dict[str, str]])
+        digest = parcel.programs[name]
+        key = program_key(cup, digest)
+        data = objects.get(key) if digest else b""
+        if data is None or (digest and sha256(data).hexdigest() != digest):
+            raise Failure(f"{key} in the store is not what was sent")
+        yield Program(name, data, bounds=BOUNDS, bot=parcel.bots[name])
 
 
 def report(claim: Claim) -> str | None:
@@ -270,26 +253,11 @@ def report(claim: Claim) -> str | None:
 def outcome_of(resources: Resources, key: str, attempt: int) -> Outcome | None:
     """Return the stored result of a match, or None; raise StoreAway if the store is unavailable."""
     data = resources.objects.get(outcome_key(key, attempt))
-    return None if data is None else read_outcome(data)
+    return None if data is None else documents.decode(unpacked(data, LONGEST_LINE), Outcome)
 
 
-def read_outcome(data: bytes) -> Outcome:
-    """Decode the result of a match."""
-    return documents.decode(unpacked(data, LONGEST_LINE), Outcome)
-
-
-CALLED_OFF: Final = "its championship was stopped"
+STOPPED: Final = "its championship was stopped"
 ACTOR: Final = "championship"
-
-
-class SentMatch(NamedTuple):
-    """The state of a match."""
-
-    id: int
-    key: str
-    state: MatchState
-    attempt: int
-    reason: str | None
 
 
 def open_cup(
@@ -322,58 +290,24 @@ def settings_for(
     settings: ChampionshipSettings, teams: Sequence[Team], most: int
 ) -> dict[str, Any]:
     """Return the cup settings of a championship, with at most `most` open matches."""
-    numbers = {
+    values = {
+        "contest": settings.format,
+        "options": settings.options,
+        "entrants": {team.id: public_spec(team.bot) for team in teams},
+        "parallel": {team.id: team.parallel for team in teams if team.parallel is not None},
         "groups": settings.groups,
         "players": settings.players,
         "rounds": settings.rounds,
         "at_once": most,
     }
-    return {
-        "contest": settings.format,
-        "options": settings.options,
-        "entrants": {team.id: public_spec(team.bot) for team in teams},
-        "parallel": {team.id: team.parallel for team in teams if team.parallel is not None},
-        **{name: value for name, value in numbers.items() if value is not None},
-    }
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def public_spec(bot: BotSpec) -> str | None:
     """Return the public spec of a bot, without anything secret; None for other kinds of bots."""
-    if is_program(bot):
+    if bot.kind in PROGRAMS:
         return PROGRAM
     return f"{BUILTIN}{bot.target}" if bot.kind == "builtin" else None
-
-
-def sent_statuses(session: Session, cup: int, keys: Collection[str]) -> list[SentMatch]:
-    """Return the states of the given matches, leaving out those that are not planned."""
-    query = select(Match.id, Match.key, Match.state, Match.attempt, Match.reason)
-    rows = session.execute(query.where(Match.competition_id == cup, Match.key.in_(keys)))
-    return [SentMatch(*row) for row in rows]
-
-
-def open_keys(session: Session, cup: int) -> set[str]:
-    """Return the keys of a cup's unfinished matches."""
-    query = select(Match.key).where(Match.competition_id == cup, Match.state.in_(OPEN))
-    return set(session.scalars(query))
-
-
-def stop(session: Session, cup: int, *, with_played: bool = False) -> None:
-    """Pause a cup, and void its waiting matches; with `with_played`, also the running ones.
-
-    Idempotent. A worker that has lost its match notices, and stops.
-    """
-    if competitions_service.lock(session, cup).state == "running":
-        competitions_service.set_state(session, cup, "paused")
-    states: tuple[MatchState, ...] = OPEN if with_played else ("queued", "interrupted")
-    off = {
-        "state": "void",
-        "finished_at": session.now(),
-        "reason": CALLED_OFF,
-        "worker": None,
-        "lease_until": None,
-    }
-    its = (Match.competition_id == cup, Match.state.in_(states))
-    session.execute(update(Match).where(*its).values(off))
 
 
 T = TypeVar("T")
@@ -391,28 +325,7 @@ NO_WORKER: Final = (
     "and cw hub scheduler"
 )
 
-Say = Callable[[str], None]
-
-
-@contextmanager
-def connected(settings: HubSettings) -> Iterator[Resources]:
-    """Open the resources of a hub for the duration of the block.
-
-    Raises UsageError if the settings cannot reach another process, and Failure if the database or
-    the queue does not respond, or no worker is running.
-    """
-    if settings.is_sqlite:
-        raise UsageError("--queue needs a database that the workers can reach: set CW_DATABASE_URL")
-    if settings.is_embedded:
-        raise UsageError("--queue needs a queue that the workers can reach: set CW_BROKER_URL")
-    with opened(settings, CeleryQueue(settings)) as resources:
-        if not resources.queue.is_there():
-            raise Failure(
-                "the queue does not answer: check CW_BROKER_URL, and that Redis is running"
-            )
-        if not slots_of(resources):
-            raise Failure(NO_WORKER)
-        yield resources
+Say: TypeAlias = Callable[[str], None]
 
 
 def slots_of(resources: Resources) -> int:
@@ -434,28 +347,11 @@ def id_of(folder: Path) -> str:
     return content
 
 
-@dataclass(slots=True)
-class Pending:
-    """A match whose result the championship awaits."""
-
-    over: asyncio.Future[SentMatch]
-    note: Note
-    is_noted: bool = False
-
-    def take(self, status: SentMatch) -> None:
-        """Process a new status of the match."""
-        if status.state == "in_progress" and not self.is_noted:
-            self.is_noted = True
-            self.note(None)
-        if status.state in OVER and not self.over.done():
-            self.over.set_result(status)
-
-
 class HubPlayers:
     """Runs a championship as a cup on a hub's workers, on any host, and tracks its progress."""
 
     def __init__(
-        self, resources: Resources, journal: Journal, teams: Sequence[Team], room: int, say: Say
+        self, resources: Resources, room: int, journal: Journal, teams: Sequence[Team], say: Say
     ) -> None:
         """Send the entrants, and open their cup.
 
@@ -468,7 +364,8 @@ class HubPlayers:
         self._slug = id_of(journal.folder)
         self._say = say
         self._problem = ""
-        self._pending: dict[str, Pending] = {}
+        self._awaited: dict[str, CupMatch | None] = {}
+        """The matches whose results are awaited, by key; None for one that is not planned yet."""
         self._looking: asyncio.Task[None] | None = None
         self._stopping = False
         send(resources, self._slug, teams)
@@ -476,7 +373,8 @@ class HubPlayers:
         with logs.about(request_id=f"championship-{self._slug}"):
             with resources.database.writing(ACTOR) as session:
                 self._cup = open_cup(session, self._slug, journal.settings, values)
-                self._known = open_keys(session, self._cup)
+                open_matches = matches_of(session, self._cup, Match.state.in_(OPEN))
+            self._known = {match.key for match in open_matches}
             # If the queue is down, the next tick sends the matches.
             send_of(resources, self._cup)
 
@@ -490,21 +388,24 @@ class HubPlayers:
         If the database or the store is unavailable, keep waiting: results are not lost.
         """
         key = key_of(self._slug, job.spec.id)
-        pending = self._pending[key] = Pending(asyncio.get_running_loop().create_future(), note)
-        if self._looking is None:
-            self._looking = asyncio.create_task(self._look_again_and_again())
-        status = await pending.over
-        if status.state == "void" and self._stopping:
+        self._awaited[key] = None
+        while (match := self._awaited[key]) is None or match.state not in OVER:
+            if match is not None and match.state == "in_progress":
+                note(None)
+            if self._looking is None or self._looking.done():
+                self._looking = asyncio.create_task(self._look_again())
+            await asyncio.shield(self._looking)
+        if match.state == "void" and self._stopping:
             return None
-        return await self._patiently(partial(self._outcome, status))
+        return await self._patiently(partial(self._outcome, match))
 
-    def _outcome(self, status: SentMatch) -> MatchResult | MatchFailure:
+    def _outcome(self, match: CupMatch) -> MatchResult | MatchFailure:
         """Return the result of a match that is over."""
-        if status.state == "void":
-            return MatchFailure("failure", f"it was cancelled: {status.reason}")
-        outcome = outcome_of(self._resources, status.key, status.attempt)
-        if status.state == "failed":
-            troubles = f"{MOST_TROUBLES} attempts have failed, the last one: {status.reason}"
+        if match.state == "void":
+            return MatchFailure("failure", f"it was cancelled: {match.reason}")
+        outcome = outcome_of(self._resources, match.key, match.attempt)
+        if match.state == "failed":
+            troubles = f"{MOST_TROUBLES} attempts have failed, the last one: {match.reason}"
             return (outcome and outcome.error) or MatchFailure("failure", troubles)
         if outcome is None or outcome.result is None:
             return MatchFailure(
@@ -514,40 +415,38 @@ class HubPlayers:
             )
         return outcome.result
 
-    async def _look_again_and_again(self) -> None:
-        """Poll the state of awaited matches; pass an error on to every waiting call."""
-        while True:
-            await asyncio.sleep(LOOK)
-            waiting = [key for key, match in self._pending.items() if not match.over.done()]
-            try:
-                statuses = await self._patiently(partial(self._look, waiting))
-            except Exception as error:
-                for pending in self._pending.values():
-                    if not pending.over.done():
-                        pending.over.set_exception(error)
-                raise
-            for status in statuses:
-                self._pending[status.key].take(status)
-            if self._stopping:
-                self._give_up(set(waiting) - {status.key for status in statuses})
+    async def _look_again(self) -> None:
+        """Read the awaited matches once more, for all calls that wait."""
+        await asyncio.sleep(LOOK)
+        keys = [key for key, one in self._awaited.items() if one is None or one.state not in OVER]
+        self._awaited |= await self._patiently(partial(self._look, keys))
 
-    def _give_up(self, unplanned: Collection[str]) -> None:
-        """Stop waiting for matches that were never planned because the cup was stopped."""
-        for key in unplanned:
-            if not self._pending[key].over.done():
-                self._pending[key].over.set_result(SentMatch(0, key, "void", 0, None))
-
-    def _look(self, waiting: Sequence[str]) -> list[SentMatch]:
-        """Return the states of matches; when stopping, first call off those that are waiting."""
+    def _look(self, keys: Sequence[str]) -> dict[str, CupMatch]:
+        """Return matches by key; when stopping, first call off those that are not played yet."""
+        found: dict[str, CupMatch] = {}
         if self._stopping:
-            with self._resources.database.writing(ACTOR) as session:
-                stop(session, self._cup)
+            self._call_off("queued", "interrupted")
+            found = {key: CupMatch(0, key, "void", 0, None, 0, 0, []) for key in keys}
         with self._resources.database.reading() as session:
             slots = maintenance.live_slots(session)
-            statuses = sent_statuses(session, self._cup, waiting)
+            matches = matches_of(session, self._cup, Match.key.in_(keys))
         self.lanes = max(1, slots)
         self._tell("" if slots else NO_WORKER)
-        return statuses
+        return found | {match.key: match for match in matches}
+
+    def _call_off(self, *states: MatchState) -> None:
+        """Pause the cup, and call off its matches in these states. Idempotent.
+
+        A worker that has lost its match notices, and stops.
+        """
+        clock = self._resources.clock
+        off = {"state": "void", "finished_at": clock(), "reason": STOPPED}
+        its = (Match.competition_id == self._cup, Match.state.in_(states))
+        with self._resources.database.writing(ACTOR) as session:
+            competitions_service.set_paused(session, self._cup, paused=True)
+            session.execute(
+                update(Match).where(*its).values(off | {"worker": None, "lease_until": None})
+            )
 
     async def _patiently(self, work: Callable[[], T]) -> T:
         """Return the result of `work` in a thread; retry until database and store are available."""
@@ -582,12 +481,33 @@ class HubPlayers:
             self._looking.cancel()
             await asyncio.gather(self._looking, return_exceptions=True)
         try:
-            await asyncio.to_thread(self._call_off)
+            await asyncio.to_thread(self._call_off, *OPEN)
         except DBAPIError as error:
             if not is_away(error):
                 raise
             self._say("the database does not answer: workers play on until the next run")
 
-    def _call_off(self) -> None:
-        with self._resources.database.writing(ACTOR) as session:
-            stop(session, self._cup, with_played=True)
+
+NewPlayers: TypeAlias = Callable[[Journal, Sequence[Team], Say], HubPlayers]
+
+
+@contextmanager
+def workers(jobs: int | None) -> Iterator[NewPlayers]:
+    """Yield a factory of players that use the configured hub, for `jobs` concurrent matches.
+
+    Raises UsageError if the settings cannot reach another process, and Failure if the database or
+    the queue does not respond, or no worker is running.
+    """
+    settings = read_settings(os.environ)
+    if settings.is_sqlite:
+        raise UsageError("--queue needs a database that the workers can reach: set CW_DATABASE_URL")
+    if settings.is_embedded:
+        raise UsageError("--queue needs a queue that the workers can reach: set CW_BROKER_URL")
+    with opened(settings, CeleryQueue(settings)) as resources:
+        if not resources.queue.is_there():
+            raise Failure(
+                "the queue does not answer: check CW_BROKER_URL, and that Redis is running"
+            )
+        if not slots_of(resources):
+            raise Failure(NO_WORKER)
+        yield partial(HubPlayers, resources, jobs or MOST_OPEN)

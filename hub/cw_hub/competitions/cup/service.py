@@ -1,19 +1,22 @@
 """Cups between users' bots: settings, match planning and results.
 
 A contest is a function of its results, so a cup stores nothing else: due fixtures and standings are
-recomputed from the finished matches.
+computed from the finished matches. Each process keeps what it has read of them.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import timedelta
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from typing import Any, Final
+from itertools import chain
+from threading import Lock
+from typing import Any, Final, NamedTuple
+from weakref import WeakKeyDictionary
 
-from sqlalchemy import select, update
+from cachetools import LRUCache
+from sqlalchemy import ColumnElement, Connection, Engine, or_, select, update
 
 from cw.championship.config import ChampionshipSettings
 from cw.championship.entries import Entry, EntryFault
@@ -22,17 +25,23 @@ from cw.championship.report_document import Played
 from cw.errors import UsageError, choices, short
 from cw.games.registry import games_with_hidden_information
 from cw.league.contest_formats import FORMATS
-from cw.league.fixtures import Fixture, Result, open_fixtures
+from cw.league.fixtures import Fixture, Result, Results, open_fixtures
 from cw_hub.bots.service import name_key
 from cw_hub.competitions import service as competitions_service
 from cw_hub.competitions.service import SINCE, CompetitionFacts, facts_of
 from cw_hub.matches import planning
 from cw_hub.matches.planning import Plan, Seat
 from cw_hub.matches.results import OPEN, BattleResult, Claim
-from cw_hub.operation.resources import Resources
 from cw_hub.pages.request import whole_number
 from cw_hub.store.database import Session
-from cw_hub.store.models import Bot, Competition, CompetitionState, Match, MatchParticipant
+from cw_hub.store.models import (
+    Bot,
+    Competition,
+    CompetitionState,
+    Match,
+    MatchParticipant,
+    MatchState,
+)
 
 NAME: Final = "cup"
 
@@ -86,31 +95,6 @@ def number(name: str, value: Any) -> int | None:
     return number
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Limits on the open matches of a cup."""
-
-    at_once: int
-    of_each: int | None
-    """Limit for each bot without a limit of its own; None: unlimited."""
-    parallel: Mapping[str, int]
-    """Limits of individual bots."""
-
-    def allow(self, fixture: Fixture, busy: Mapping[str, int]) -> bool:
-        """Return whether every player of a fixture may play one more match."""
-        most = (self.parallel.get(name, self.of_each) for name in fixture.players)
-        return all(
-            limit is None or busy[name] < limit
-            for name, limit in zip(fixture.players, most, strict=True)
-        )
-
-
-def limits_of(cup: CompetitionFacts) -> Limits:
-    """Return the limits of a cup; a user's bot plays one of its matches at a time."""
-    of_each = None if "entrants" in cup.settings else 1
-    return Limits(cup.settings.get("at_once", MOST_OPEN), of_each, cup.settings.get("parallel", {}))
-
-
 def seats_of(session: Session, cup: CompetitionFacts) -> Mapping[str, Seat]:
     """Return the seats by name: users' bots, or bots sent by a championship.
 
@@ -132,143 +116,156 @@ def seats_of(session: Session, cup: CompetitionFacts) -> Mapping[str, Seat]:
     return seats
 
 
-def check(session: Session, cup: CompetitionFacts) -> None:
-    """Raise UsageError unless a cup can be played with its settings."""
-    settings = settings_of(cup)
-    seats_of(session, cup)
-    settings.check()
-
-
-PREFIX: Final = "championships"
-"""Prefix of the stored entrants and match results; no page links to these objects."""
-
-
 def key_of(cup: str, match: str) -> str:
     """Return the key of a match, given its cup's slug and its name in the contest."""
     return f"{cup}/{sha256(match.encode()).hexdigest()[:32]}"
 
 
-def cup_of(key: str) -> str:
-    """Return the slug of the cup in a match's key."""
-    return key.partition("/")[0]
-
-
-def parcel_key(cup: str) -> str:
-    """Return the object store key of a cup's entrants."""
-    return f"{PREFIX}/{cup}/entrants.json"
-
-
-def program_key(cup: str, digest: str) -> str:
-    """Return the object store key of a program's zip, which is stored once per cup."""
-    return f"{PREFIX}/{cup}/programs/{digest}"
-
-
-def outcome_key(key: str, attempt: int) -> str:
-    """Return the object store key of a match result, which differs by attempt."""
-    return f"{PREFIX}/{key}-{attempt}.json.gz"
-
-
-def forget(resources: Resources) -> int:
-    """Delete old entrants and match results; return the number of objects deleted.
-
-    By then, the organiser of the championship has long since fetched them.
-    """
-    age = timedelta(days=resources.settings.replay_days)
-    keys = list(resources.objects.keys(PREFIX, resources.clock() - age))
-    for key in keys:
-        resources.objects.delete(key)
-    return len(keys)
-
-
 FAULT: Final = "see the page of the match"
 """Public description of a fault; only the owner of the bot sees more."""
+
+CALLED_OFF: Final = "called_off"
+"""How a match ended that was called off."""
+
+
+class CupMatch(NamedTuple):
+    """The row of a match, with its seats in order."""
+
+    id: int
+    key: str
+    state: MatchState
+    attempt: int
+    reason: str | None
+    seed: int
+    turn: int
+    seats: list[MatchParticipant]
+
+
+def matches_of(session: Session, cup: int, which: ColumnElement[bool]) -> list[CupMatch]:
+    """Return the matches of a cup that satisfy a condition, in the order of their planning."""
+    columns = (Match.id, Match.key, Match.state, Match.attempt, Match.reason, Match.seed)
+    query = (
+        select(*columns, Match.turn, MatchParticipant)
+        .join(MatchParticipant, MatchParticipant.match_id == Match.id)
+        .where(Match.competition_id == cup, Match.kind == NAME, which)
+        .order_by(Match.id, MatchParticipant.slot)
+    )
+    matches: dict[int, CupMatch] = {}
+    for id_, key, state, attempt, reason, seed, turn, seat in session.execute(query):
+        match = CupMatch(id_, key, state, attempt, reason, seed, turn, [])
+        matches.setdefault(id_, match).seats.append(seat)
+    return list(matches.values())
 
 
 @dataclass(frozen=True, slots=True)
 class Cup:
-    """A cup with its matches."""
+    """A cup, and as much of its contest as the results of its matches determine."""
 
     facts: CompetitionFacts
     settings: ChampionshipSettings
-    matches: Mapping[str, Match]
-    """Matches by key."""
-    seats: Mapping[int, Sequence[MatchParticipant]]
-    """The seats of each match, in order, by match id."""
+    entries: Mapping[Fixture, Entry] = field(default_factory=dict)
+    """The finished matches."""
+    results: Mapping[Fixture, Result] = field(default_factory=dict)
+    fixtures: Mapping[str, Fixture] = field(default_factory=dict)
+    """The known fixtures without a result, by the keys of their matches, in order."""
+    matches: Mapping[str, CupMatch] = field(default_factory=dict)
+    """The planned matches without a result, by key."""
+    latest: int = 0
+    """The id of the match that was planned last."""
 
-    @classmethod
-    def of(cls, session: Session, facts: CompetitionFacts) -> Cup:
-        """Read a cup; raise UsageError if its settings are invalid."""
-        matches = session.scalars(select(Match).where(Match.competition_id == facts.id)).all()
-        query = (
-            select(MatchParticipant)
-            .where(
-                MatchParticipant.match_id.in_(
-                    select(Match.id).where(Match.competition_id == facts.id)
-                )
-            )
-            .order_by(MatchParticipant.match_id, MatchParticipant.slot)
-        )
-        seats: dict[int, list[MatchParticipant]] = {}
-        for seat in session.scalars(query):
-            seats.setdefault(seat.match_id, []).append(seat)
-        return cls(facts, settings_of(facts), {match.key: match for match in matches}, seats)
+    @property
+    def is_sent(self) -> bool:
+        """Whether a championship has sent the bots, and asks for the results."""
+        return "entrants" in self.facts.settings
 
-    def match_of(self, fixture: Fixture) -> Match | None:
-        """Return the match of a fixture, or None if none is planned."""
-        return self.matches.get(key_of(self.facts.slug, stem_of(fixture)))
+    @property
+    def counted(self) -> tuple[MatchState, ...]:
+        """The states of matches that count: one that was called off is a draw without scores.
+
+        In a championship, which may be resumed, it is played later.
+        """
+        return ("done",) if self.is_sent else ("done", "void")
+
+    def plus(self, matches: Sequence[CupMatch]) -> Cup:
+        """Return the cup with matches as they are now."""
+        entries, results, fixtures = dict(self.entries), dict(self.results), self.fixtures
+        waiting = {**self.matches, **{match.key: match for match in matches}}
+        lines, latest = self.settings.lines(), max(self.latest, *(m.id for m in matches), 0)
+        while over := [
+            m for m in waiting.values() if m.key in fixtures and m.state in self.counted
+        ]:
+            for match in over:
+                entry = entry_of(fixtures[match.key], match)
+                entries[entry.fixture] = entry
+                results[entry.fixture] = lines.result(entry)
+                del waiting[match.key]
+            fixtures = self.fixtures_after({match.key for match in over}, fixtures, results)
+        return Cup(self.facts, self.settings, entries, results, fixtures, waiting, latest)
+
+    def fixtures_after(
+        self, over: Collection[str], fixtures: Mapping[str, Fixture], results: Results
+    ) -> Mapping[str, Fixture]:
+        """Return the fixtures without a result once some of them are over."""
+        left = {key: fixture for key, fixture in fixtures.items() if key not in over}
+        busy = set(chain.from_iterable(fixture.players for fixture in left.values()))
+        # A contest gives nobody another match before all those of their round, tie or group are
+        # over, so it need not be computed again for each result.
+        if all(busy.intersection(fixtures[key].players) for key in over):
+            return left
+        return self.asked(results)
+
+    def asked(self, results: Results) -> dict[str, Fixture]:
+        """Return the fixtures that the contest calls for, by key."""
+        known = open_fixtures(self.settings.contest().rounds(results), results)
+        return {key_of(self.facts.slug, stem_of(fixture)): fixture for fixture in known}
 
     def played(self) -> Played:
-        """Return the finished matches that the contest calls for, with their results."""
-        lines, contest = self.settings.lines(), self.settings.contest()
-        results: dict[Fixture, Result] = {}
-        entries: list[Entry] = []
-        while fresh := [
-            entry
-            for fixture in open_fixtures(contest.rounds(results), results)
-            if (entry := self.entry_of(fixture)) is not None
-        ]:
-            entries += fresh
-            results |= {entry.fixture: lines.result(entry) for entry in fresh}
-        return Played(tuple(entries), results, lines)
+        """Return the finished matches, in the order of their rounds."""
+        rounds = chain.from_iterable(self.settings.contest().rounds(self.results))
+        entries = [self.entries[fixture] for fixture in rounds if fixture in self.entries]
+        return Played(tuple(entries), self.results, self.settings.lines())
 
-    def entry_of(self, fixture: Fixture) -> Entry | None:
-        """Return the match of a fixture as a championship entry, or None unless it is over."""
-        match = self.match_of(fixture)
-        return (
-            entry_of(fixture, match, self.seats[match.id])
-            if match and match.state == "done"
-            else None
-        )
+    def due(self) -> dict[str, Fixture]:
+        """Return the fixtures to plan now, in order, by key.
 
-    def due(self, played: Played) -> list[Fixture]:
-        """Return the playable fixtures that have no match yet."""
-        rounds = self.settings.contest().rounds(played.results)
-        return [
-            fixture
-            for fixture in open_fixtures(rounds, played.results)
-            if self.match_of(fixture) is None
-        ]
-
-    def next_of(self, due: Sequence[Fixture]) -> list[Fixture]:
-        """Return the due fixtures that fit within the limits, in order."""
-        limits = limits_of(self.facts)
-        busy = Counter(
-            seat.name
-            for match in self.matches.values()
-            if match.state in OPEN
-            for seat in self.seats[match.id]
-        )
-        room = limits.at_once - sum(match.state in OPEN for match in self.matches.values())
-        choice: list[Fixture] = []
-        for fixture in due:
-            if len(choice) < room and limits.allow(fixture, busy):
+        A user's bot plays one match of a cup at a time.
+        """
+        settings, usual = self.facts.settings, None if self.is_sent else 1
+        parallel: Mapping[str, int] = settings.get("parallel", {})
+        playing = {key for key, match in self.matches.items() if match.state in OPEN}
+        room = settings.get("at_once", MOST_OPEN) - len(playing)
+        seated = (fixture.players for key, fixture in self.fixtures.items() if key in playing)
+        busy = Counter(chain.from_iterable(seated))
+        due: dict[str, Fixture] = {}
+        for key, fixture in self.fixtures.items():
+            most = {name: parallel.get(name, usual) for name in fixture.players}
+            is_free = all(limit is None or busy[name] < limit for name, limit in most.items())
+            if key not in self.matches and is_free and len(due) < room:
                 busy.update(fixture.players)
-                choice.append(fixture)
-        return choice
+                due[key] = fixture
+        return due
+
+    def plan_of(self, key: str, fixture: Fixture, seats: Mapping[str, Seat]) -> Plan:
+        """Return the match of a fixture.
+
+        Both matches of a meeting share their seed, except between users' bots in games with hidden
+        information: there, the replay of the first would show what the second hides.
+        """
+        is_hidden = not self.is_sent and self.facts.game in games_with_hidden_information()
+        return Plan(
+            NAME,
+            key,
+            self.facts.game,
+            tuple(seats[name] for name in fixture.players),
+            self.settings.match_options(fixture),
+            self.facts.id,
+            seed=None if is_hidden else self.settings.match_seed(fixture),
+        )
 
 
-def entry_of(fixture: Fixture, match: Match, seats: Sequence[MatchParticipant]) -> Entry:
-    """Return a finished match as a championship entry; unranked seats share the last rank."""
+def entry_of(fixture: Fixture, match: CupMatch) -> Entry:
+    """Return a match as a championship entry; unranked seats share the last rank."""
+    seats = match.seats
     last = max((seat.rank for seat in seats if seat.rank is not None), default=0) + 1
     return Entry(
         fixture.stage,
@@ -278,7 +275,7 @@ def entry_of(fixture: Fixture, match: Match, seats: Sequence[MatchParticipant]) 
         fixture.tie_break,
         ranks=tuple(last if seat.rank is None else seat.rank for seat in seats),
         scores=tuple(0 if seat.score is None else seat.score for seat in seats),
-        reason=match.reason or "",
+        reason=CALLED_OFF if match.state == "void" else match.reason or "",
         seed=match.seed,
         turns=match.turn,
         faults=tuple(
@@ -291,6 +288,38 @@ def entry_of(fixture: Fixture, match: Match, seats: Sequence[MatchParticipant]) 
     )
 
 
+MOST_KEPT: Final = 16
+"""Number of cups that a process keeps, for each database."""
+
+_kept: Final[WeakKeyDictionary[Engine | Connection, LRUCache[int, Cup]]] = WeakKeyDictionary()
+_lock: Final = Lock()
+
+
+def read(session: Session, facts: CompetitionFacts, ended: int = 0) -> Cup:
+    """Return a cup with its matches as they are now; raise UsageError if its settings are invalid.
+
+    A process keeps the results that it has read, which are final, so it reads only the matches
+    without one, and later matches. It does not keep that of `ended`, the match whose result this
+    transaction writes, as that may be rolled back.
+    """
+    settings = settings_of(facts)
+    with _lock:
+        kept = _kept.setdefault(session.get_bind(), LRUCache(MOST_KEPT))
+        cup = kept.get(facts.id)
+    if cup is None or (cup.facts.slug, cup.settings) != (facts.slug, settings):
+        cup = Cup(facts, settings)
+        cup = replace(cup, fixtures=cup.asked({}))
+    waiting = [match.id for match in cup.matches.values()]
+    which = or_(Match.id > cup.latest, Match.id.in_(waiting))
+    matches = matches_of(session, facts.id, which)
+    # Read as still being played, it is read again next time.
+    unsure = [m._replace(state="in_progress") if m.id == ended else m for m in matches]
+    cup = replace(cup, facts=facts).plus(unsure)
+    with _lock:
+        kept[facts.id] = cup
+    return cup.plus([match for match in matches if match.id == ended])
+
+
 def plan(session: Session) -> None:
     """Plan the due matches of all running cups. Idempotent, also when called concurrently."""
     running = select(Competition.id).where(
@@ -300,79 +329,40 @@ def plan(session: Session) -> None:
         plan_cup(session, cup)
 
 
-def plan_cup(session: Session, competition: int) -> None:
-    """Plan the due matches of a cup, and end it once there are none left.
+def plan_cup(session: Session, competition: int, ended: int = 0) -> None:
+    """Plan the due matches of a cup, and end it once there are none left; see `read` for `ended`.
 
     Concurrent callers wait, and then find the matches already planned.
     """
     row = competitions_service.lock(session, competition)
     if row.state != "running":
         return
-    cup = Cup.of(session, facts_of(row))
-    played, seats = cup.played(), seats_of(session, cup.facts)
-    for fixture in cup.next_of(cup.due(played)):
-        plan_match(session, cup, fixture, seats)
-    if not open_fixtures(cup.settings.contest().rounds(played.results), played.results):
+    cup = read(session, facts_of(row), ended)
+    if due := cup.due():
+        seats = seats_of(session, cup.facts)
+        for key, fixture in due.items():
+            planning.plan(session, cup.plan_of(key, fixture, seats))
+    if not cup.fixtures:
         competitions_service.set_state(session, competition, "over")
-
-
-def plan_match(session: Session, cup: Cup, fixture: Fixture, seats: Mapping[str, Seat]) -> None:
-    """Create the row of a fixture's match. Idempotent."""
-    planning.plan(
-        session,
-        Plan(
-            NAME,
-            key_of(cup.facts.slug, stem_of(fixture)),
-            cup.facts.game,
-            tuple(seats[name] for name in fixture.players),
-            cup.settings.match_options(fixture),
-            cup.facts.id,
-            seed=seed_of(cup, fixture),
-        ),
-    )
-
-
-def seed_of(cup: Cup, fixture: Fixture) -> int | None:
-    """Return the seed of a fixture's match, or None to draw one.
-
-    Both matches of a meeting share their seed, except between users' bots in games with hidden
-    information: there, the replay of the first would show what the second hides.
-    """
-    is_of_people = "entrants" not in cup.facts.settings
-    if is_of_people and cup.facts.game in games_with_hidden_information():
-        return None
-    return cup.settings.match_seed(fixture)
 
 
 # Matches
 
 
-def claim(session: Session, claim: Claim) -> Claim:
-    """Mark the pages of a cup as changed."""
-    touch(session, claim)
-    return claim
-
-
-def hold(session: Session, claim: Claim) -> None:
-    """Lock the cup of a match until the end of the transaction."""
-    if claim.competition_id is not None:
-        competitions_service.lock(session, claim.competition_id)
-
-
-def finish(session: Session, claim: Claim, _: Sequence[BattleResult]) -> None:
-    """Plan the matches that a result makes due."""
-    if claim.competition_id is not None:
-        touch(session, claim)
-        plan_cup(session, claim.competition_id)
-
-
-def touch(session: Session, claim: Claim) -> None:
-    """Increment the revision of a match's cup."""
+def touch(session: Session, claim: Claim) -> Claim:
+    """Mark the pages of a cup as changed; this locks it until the transaction ends."""
     session.execute(
         update(Competition)
         .where(Competition.id == claim.competition_id)
         .values(revision=Competition.revision + 1)
     )
+    return claim
+
+
+def finish(session: Session, claim: Claim, _: Sequence[BattleResult]) -> None:
+    """Plan the matches that a result makes due."""
+    if claim.competition_id is not None:
+        plan_cup(session, claim.competition_id, claim.id)
 
 
 # Operator actions
@@ -400,5 +390,6 @@ def steer(
     if cup.state == "over":
         raise UsageError(f"the cup {cup.slug} is over")
     if state in ("planned", "running"):
-        check(session, cup)
+        seats_of(session, cup)
+        settings_of(cup).check()
     competitions_service.set_state(session, cup.id, state)

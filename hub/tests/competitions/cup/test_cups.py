@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import timedelta
+from contextlib import closing
+from dataclasses import astuple, dataclass, replace
+from datetime import UTC, datetime, timedelta
+from random import Random
 from typing import Any, TypeVar
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import event, select
 
 from cw.errors import UsageError
 from cw_hub.bots import service as bots_service
 from cw_hub.competitions import service as competitions_service
+from cw_hub.competitions.cup import service as cup_service
 from cw_hub.competitions.cup.format import FORMAT
-from cw_hub.competitions.cup.service import Cup
+from cw_hub.competitions.cup.service import Cup, CupMatch
 from cw_hub.competitions.service import CompetitionFacts
 from cw_hub.matches import results as matches_results
 from cw_hub.matches.jobs import Worker
-from cw_hub.matches.results import BattleResult
+from cw_hub.matches.results import BattleResult, Claim
 from cw_hub.operation.resources import Resources
 from cw_hub.players.messages import SlotResult
 from cw_hub.site.formats import MATCH_TYPES
 from cw_hub.site.processes import tick
-from cw_hub.store.database import Session
+from cw_hub.store.database import Database, Session
 from cw_hub.store.models import Match, MatchParticipant, User
+from hub.tests.conftest import ON_SQLITE
 from hub.tests.ladder_hub import in_threads
 from hub.tests.program import Program
 from hub.tests.sites import Site, words_of
@@ -31,7 +36,7 @@ from hub.tests.sites import Site, words_of
 T = TypeVar("T")
 
 ME = Worker("me", 1, MATCH_TYPES)
-NAMES = ("Ada", "Bob", "Cid", "Dan", "Eve")
+NAMES = ("Ada", "Bob", "Cid", "Dan", "Eve", *(f"Fay {number}" for number in range(21)))
 LEASE = timedelta(minutes=10)
 
 
@@ -77,9 +82,8 @@ class SpringCup:
     def order(self) -> list[list[str]]:
         """Return how the cup stands: its bots, the best first, equal ones together."""
         with self.resources.database.reading() as session:
-            cup = Cup.of(session, self.facts)
-            results = cup.played().results
-            return [list(equal) for equal in cup.settings.contest().order(results)]
+            cup = cup_service.read(session, self.facts)
+            return [list(equal) for equal in cup.settings.contest().order(cup.results)]
 
     def end(self, match: Match) -> None:
         """Let a match be won by the one of its bots that is first in the alphabet."""
@@ -89,8 +93,11 @@ class SpringCup:
         ranks = [1 + sorted(names).index(name) for name in names]
         now = self.clock()
         slots = tuple(SlotResult(rank, 10.0 - rank) for rank in ranks)
-        result = BattleResult("turn_limit", slots, 9, None, 0, now, now)
+        result = BattleResult("finished", slots, 9, None, 0, now, now)
         assert self.do(MATCH_TYPES.finish, claim, [result]) == "done"
+
+    def call_off(self, match: Match) -> None:
+        assert self.do(matches_results.void, match.match_id, "its bot is ill")
 
     def end_all(self) -> int:
         """Let all matches be won like that until no more are planned; return their number."""
@@ -100,18 +107,19 @@ class SpringCup:
         return len(self.matches("done"))
 
 
-@pytest.mark.parametrize(
-    ("settings", "matches"),
-    [
-        ({}, 10),
-        ({"contest": "double-round-robin"}, 20),
-        ({"contest": "swiss"}, None),
-        ({"contest": "gauntlet"}, 8),
-        ({"contest": "knockout"}, None),
-        ({"contest": "championship", "groups": "1"}, None),
-        ({"contest": "free-for-all", "players": "3", "rounds": "2"}, None),
-    ],
-)
+CONTESTS = [
+    ({}, 10),
+    ({"contest": "double-round-robin"}, 20),
+    ({"contest": "swiss"}, None),
+    ({"contest": "gauntlet"}, 8),
+    ({"contest": "knockout"}, None),
+    ({"contest": "championship", "groups": "1"}, None),
+    ({"contest": "ladder", "rounds": "3"}, None),
+    ({"contest": "free-for-all", "players": "3", "rounds": "2"}, None),
+]
+
+
+@pytest.mark.parametrize(("settings", "matches"), CONTESTS)
 def test_a_cup_plays_any_contest_of_the_league(
     resources: Resources, settings: Mapping[str, str], matches: int | None
 ) -> None:
@@ -207,6 +215,156 @@ def test_a_match_that_was_lost_is_played_again_before_the_cup_goes_on(
     assert cup.end_all() == 2
     assert cup.matches()[0].attempt == 2
     assert cup.facts.state == "over"
+
+
+@pytest.mark.parametrize(("settings", "matches"), CONTESTS)
+def test_a_cup_goes_on_without_a_match_that_is_called_off(
+    resources: Resources, settings: Mapping[str, str], matches: int | None
+) -> None:
+    game = "paint" if settings.get("contest") == "free-for-all" else "hexagon"
+    cup = SpringCup(resources, 5, game, **settings)
+    cup.resume()
+    tick(resources)
+    cup.call_off(cup.matches("queued")[0])
+    tick(resources)
+    played = cup.end_all()
+    assert matches in (None, played + 1)
+    assert len(cup.matches("void")) == 1
+    assert cup.facts.state == "over"
+
+
+def test_a_cup_ends_although_its_last_match_is_called_off(resources: Resources, site: Site) -> None:
+    cup = SpringCup(resources, 2, "circuit-wars")
+    cup.resume()
+    tick(resources)
+    [match] = cup.matches()
+    cup.call_off(match)
+    # Two tie-break matches separate those whom a draw has left equal.
+    tick(resources)
+    cup.call_off(cup.matches("queued")[0])
+    tick(resources)
+    assert cup.end_all() == 1
+    assert cup.facts.state == "over"
+    assert cup.order() == [["Ada"], ["Bob"]]
+    page = words_of(site.visitor().open("/cup/spring"))
+    assert "Ada is the champion" in page
+    report = site.visitor().open("/cup/spring/report.json").json()
+    assert [entry["told"] for entry in report["listing"]][:2] == ["Draw, called off (0 : 0)"] * 2
+    assert site.visitor().open("/cup/spring/games.csv").status_code == 200
+    assert site.visitor().open("/cup/spring/report.md").status_code == 200
+
+
+@dataclass
+class Asked:
+    """How many statements a database has been sent, and how many rows it has returned."""
+
+    statements: int = 0
+    rows: int = 0
+
+    def connect(self, connection: Any, *_: Any) -> None:
+        connection.row_factory = self.row
+
+    def row(self, _: Any, row: tuple[Any, ...]) -> tuple[Any, ...]:
+        self.rows += 1
+        return row
+
+    def execute(self, *_: Any) -> None:
+        self.statements += 1
+
+
+@ON_SQLITE
+@pytest.mark.parametrize(
+    ("bots", "late"), [(9, 30), pytest.param(26, 300, marks=pytest.mark.thorough)]
+)
+def test_each_end_of_a_match_reads_as_much_as_any_other(
+    resources: Resources, bots: int, late: int
+) -> None:
+    cup = SpringCup(resources, bots, at_once=2)
+    cup.resume()
+    tick(resources)
+    asked, costs = Asked(), []
+    event.listen(resources.database.engine, "checkout", asked.connect)
+    event.listen(resources.database.engine, "before_cursor_execute", asked.execute)
+    for _ in range(late):
+        before = astuple(asked)
+        cup.end(cup.matches("queued")[0])
+        costs.append(tuple(now - then for now, then in zip(astuple(asked), before, strict=True)))
+    # Two matches are open: the one that ends, and another one.
+    assert costs[4] == costs[late - 1], costs
+    assert costs[4][1] < 50
+
+
+def test_a_result_that_is_rolled_back_does_not_count(resources: Resources) -> None:
+    cup = SpringCup(resources, 4, contest="knockout")
+    cup.resume()
+    tick(resources)
+    for match in cup.matches("queued"):
+        cup.end(match)
+    for match in cup.matches("queued"):
+        claim = cup.do(MATCH_TYPES.claim, match.id, "me", LEASE)
+        assert claim is not None
+        with pytest.raises(OSError, match="away"):
+            cup.do(lose_and_fail, claim)
+    cup.do(matches_results.reap_all)
+    tick(resources)
+    cup.end_all()
+    assert cup.order()[:2] == [["Ada"], ["Bob"]]
+    assert cup.facts.state == "over"
+
+
+def lose_and_fail(session: Session, claim: Claim) -> None:
+    """Let the last bot of the alphabet win, in a transaction that fails."""
+    names = [seat.name for seat in claim.seats]
+    slots = tuple(
+        SlotResult(1 + (name != max(names)), 99.0 * (name == max(names))) for name in names
+    )
+    result = BattleResult("finished", slots, 9, None, 0, session.now(), session.now())
+    assert MATCH_TYPES.finish(session, claim, [result]) == "done"
+    raise OSError("the database is away")
+
+
+def test_a_process_that_knows_a_cup_finds_what_others_have_played(
+    database_url: str, resources: Resources
+) -> None:
+    cup = SpringCup(resources, 5, contest="swiss")
+    cup.resume()
+    tick(resources)
+    with closing(Database(database_url)) as database:
+        others = replace(resources, database=database)
+        for number in range(100):
+            cup.resources = (resources, others)[number % 3 == 0]
+            if not (waiting := cup.matches("queued")):
+                break
+            cup.end(waiting[0])
+        assert cup.facts.state == "over"
+        assert cup.order()[0] == ["Ada"]
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("settings", [settings for settings, _ in CONTESTS])
+def test_fixtures_are_known_as_soon_as_results_determine_them(
+    settings: Mapping[str, str], seed: int
+) -> None:
+    """In any order of the ends, with draws, so that there are tie-break matches."""
+    draw = Random(seed)
+    groups = {"groups": "3"} if "groups" in settings else {}
+    about = {"bots": ",".join(NAMES[:12]), **settings, **groups}
+    game = "paint" if settings.get("contest") == "free-for-all" else "hexagon"
+    now = datetime(2026, 11, 20, tzinfo=UTC)
+    facts = CompetitionFacts(1, "spring", game, "cup", "Spring", "running", about, now, seed)
+    cup = Cup(facts, cup_service.settings_of(facts))
+    cup = replace(cup, fixtures=cup.asked({}))
+    while cup.fixtures:
+        assert list(cup.fixtures.items()) == list(cup.asked(cup.results).items())
+        key, fixture = draw.choice(list(cup.fixtures.items()))
+        number = len(cup.results) + 1
+        ranks = draw.choice([(1, 1, 1), (1, 2, 3), (2, 1, 3)])
+        seats = [
+            MatchParticipant(slot=slot, rank=rank, score=9.0 - rank, faults=[], stats={})
+            for slot, rank in enumerate(ranks[: len(fixture.players)])
+        ]
+        cup = cup.plus([CupMatch(number, key, "done", 1, "finished", 1, 9, seats)])
+    assert cup.asked(cup.results) == {}
 
 
 def test_a_cup_that_is_paused_plans_nothing(resources: Resources) -> None:

@@ -24,7 +24,6 @@ from cw.championship.teams import Team
 from cw.errors import Failure, UsageError
 from cw.kits import new_bot
 from cw_hub.competitions.cup import queued
-from cw_hub.competitions.cup import service as cup_service
 from cw_hub.competitions.cup.queued import ID, NO_WORKER
 from cw_hub.matches import planning, results
 from cw_hub.matches.jobs import Worker
@@ -334,17 +333,17 @@ class TestParcels:
         self, resources: Resources, tmp_path: Path
     ) -> None:
         bot = self.bot(tmp_path)
-        parcel = queued.send_program(resources.objects, "0" * 16, bot, [])
-        assert parcel.bot.target == "'{python}' bot.py"
-        arrived = placed(parcel.bot, tmp_path / "team")
+        sent, _ = queued.send_program(resources.objects, "0" * 16, bot, [])
+        assert sent.target == "'{python}' bot.py"
+        arrived = placed(sent, tmp_path / "team")
         assert (arrived.command, arrived.folder) == (
             [sys.executable, "bot.py"],
             str(tmp_path / "team"),
         )
         player = replace_target(bot, "python", f"{tmp_path / 'team' / 'bot.py'}:Bot")
-        parcel = queued.send_program(resources.objects, "0" * 16, player, [])
-        assert parcel.bot.target == "bot.py:Bot"
-        assert placed(parcel.bot, tmp_path / "team").python_player == ("bot.py", "Bot")
+        sent, _ = queued.send_program(resources.objects, "0" * 16, player, [])
+        assert sent.target == "bot.py:Bot"
+        assert placed(sent, tmp_path / "team").python_player == ("bot.py", "Bot")
 
     def test_a_command_names_no_file_of_the_worker(self, tmp_path: Path) -> None:
         spying = BotSpec("ann", "exec", "cat /etc/passwd")
@@ -414,13 +413,13 @@ class TestMatches:
     ) -> None:
         (tmp_path / "bot.py").write_text("pass")
         bot = BotSpec("eve", "exec", f"{PYTHON} {tmp_path / 'bot.py'}")
-        program = queued.send_program(resources.objects, CUP, bot, [])
-        parcel = queued.Parcel({"eve": program.bot}, {"eve": program.digest}, "", "")
+        sent, digest = queued.send_program(resources.objects, CUP, bot, [])
+        parcel = queued.Parcel({"eve": sent}, {"eve": digest}, "", "")
         (sent_program,) = queued.programs_of(resources.objects, CUP, parcel, ["eve"])
         with Room(lambda _: None) as room:
             room.add(sent_program)
             assert room.bot("eve", "paint").kind == "exec"
-        key = cup_service.program_key(CUP, program.digest)
+        key = queued.program_key(CUP, digest)
         resources.objects.delete(key)
         resources.objects.put_new(key, packages.pack({"bot.py": b"import evil"}))
         with pytest.raises(Failure, match="in the store is not what was sent"):
@@ -430,14 +429,14 @@ class TestMatches:
         self, resources: Resources, site: Site
     ) -> None:
         match = self.asked(resources, size=4)
-        stored = resources.objects.get(cup_service.parcel_key(CUP)) or b""
+        stored = resources.objects.get(queued.entrants_key(CUP)) or b""
         assert b"hush" not in stored
         Worker("me", 1, MATCH_TYPES).play(resources, match)
         row = self.row(resources)
         page = site.visitor().open(f"/match/{row.match_id}")
         assert page.status_code == 200
         assert "ann - bob" in page.text
-        assert list(resources.objects.keys(cup_service.PREFIX))
+        assert list(resources.objects.keys(queued.PREFIX))
         aged = replace(resources.settings, replay_days=1)
         keep_in_order(replace(by_clock(resources, next_week), settings=aged))
-        assert list(resources.objects.keys(cup_service.PREFIX)) == []
+        assert list(resources.objects.keys(queued.PREFIX)) == []

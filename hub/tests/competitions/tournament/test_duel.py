@@ -124,8 +124,7 @@ def bots(tmp_path: Path) -> Iterator[dict[str, str]]:
 def duel(site: Site, bots: dict[str, str]) -> Tournament:
     """Three cities of three or four teams, those of the house, and a bot that plays everywhere."""
     groups: dict[str, dict[str, str]] = {
-        city: {f"{city}-{kind}": bots[kind] for kind in kinds}
-        for city, kinds in KINDS.items()
+        city: {f"{city}-{kind}": bots[kind] for kind in kinds} for city, kinds in KINDS.items()
     }
     groups["internal"] = {"house-one": "greedy", "house-two": "random", "ours": "greedy"}
     settings = {"boards": [THREE], "round_every": 60, "finalists": 1, "parallel": 16}
