@@ -238,15 +238,12 @@ class Database:
         server is given up. `clock` dates what its sessions write.
         """
         self.engine = open_engine(url, patience)
+        self.writing_engine = self.engine.execution_options(**{WRITES: True})
+        """The engine for writing; its transactions exclude other writers only if necessary."""
         self.clock = clock
         self.writes = 0
         """Number of transactions written by this process; cached pages are outdated after each."""
         self._writing = Lock()
-
-    @property
-    def writing_engine(self) -> Engine:
-        """The engine for writing; its transactions exclude other writers only if necessary."""
-        return self.engine.execution_options(**{WRITES: True})
 
     @property
     def is_sqlite(self) -> bool:
