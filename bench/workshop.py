@@ -15,8 +15,7 @@ from typing import Any, Final
 from bench.chromium import chromium
 from bench.rows import Effort, Goal, NotMeasured, Row
 from cw.server.wsgi import address_of, listen, serving
-from cw.web.workshop_app import create_workshop
-from cw.web.workshop_routes import Gate
+from cw.web.workshop_routes import Gate, create_workshop
 from cw.workshop.project import open_project
 
 GAME: Final = "paint"
@@ -79,7 +78,7 @@ def opened(path: str) -> Iterator[tuple[Any, Path]]:
     with TemporaryDirectory() as folder, sync_playwright() as playwright:
         listener = listen("127.0.0.1", 0)
         gate = Gate(address_of(listener).removeprefix("http://"))
-        app = create_workshop(open_project(GAME, Path(folder, "bot")), gate)
+        app, desk = create_workshop(open_project(GAME, Path(folder, "bot")), gate)
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         with serving(app, listener):
             page = browser.new_page()
@@ -87,8 +86,7 @@ def opened(path: str) -> Iterator[tuple[Any, Path]]:
             page.wait_for_selector(".cm-line")
             yield page, Path(folder, "bot", "bot.py")
         browser.close()
-        app.extensions["desk"].close()
-        app.extensions["matches"].close()
+        desk.close()
 
 
 def first_picture(page: Any) -> float:

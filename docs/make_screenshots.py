@@ -33,8 +33,7 @@ from cw.web import create_app  # noqa: E402
 from cw.web.live_matches import LiveMatches  # noqa: E402
 from cw.web.replay_export import drawn  # noqa: E402
 from cw.web.settings import SiteSettings  # noqa: E402
-from cw.web.workshop_app import create_workshop  # noqa: E402
-from cw.web.workshop_routes import Gate  # noqa: E402
+from cw.web.workshop_routes import Gate, create_workshop  # noqa: E402
 from cw.workshop.project import open_project  # noqa: E402
 
 IMAGES: Final = ROOT / "docs" / "images"
@@ -292,7 +291,7 @@ def take_workshop(browser: Browser) -> None:
         played.write_bytes(replays_document.encode(record(final), packed=False))
         listener = listen("127.0.0.1", 0)
         gate = Gate(address_of(listener).removeprefix("http://"))
-        app = create_workshop(open_project("paint", place), gate, played)
+        app, desk = create_workshop(open_project("paint", place), gate, played)
         kit = (place / "bot.py").read_text()
         broken = kit.replace("        return random.choice(ACTIONS)\n", BROKEN)
         (place / "bot.py").write_text(broken.replace("import random", "import random\nimport sys"))
@@ -318,8 +317,7 @@ def take_workshop(browser: Browser) -> None:
             page.wait_for_function("document.getElementById('turn').textContent === '30'")
             page.screenshot(path=IMAGES / "workshop-position.png")
             page.close()
-        app.extensions["desk"].close()
-        app.extensions["matches"].close()
+        desk.close()
 
 
 def watched(browser: Browser, replay_store: str, match: Match) -> Page:

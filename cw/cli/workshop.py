@@ -12,10 +12,7 @@ from cw.cli.options import SANDBOX
 from cw.kits import LANGUAGES
 from cw.matches.spec import Isolation, SandboxPolicy
 from cw.server.wsgi import address_of, listen, serve
-from cw.web.live_matches import LiveMatches
-from cw.web.workshop import OwnDesk
-from cw.web.workshop_app import create_workshop
-from cw.web.workshop_routes import Gate
+from cw.web.workshop_routes import Gate, create_workshop
 from cw.workshop.project import USUAL, open_project
 
 REPLAYS: Final = Path("replays")
@@ -69,9 +66,7 @@ def workshop(
     project = open_project(game, place, language, Isolation(sandbox))
     listener = listen("127.0.0.1", port)
     gate = Gate(address_of(listener).removeprefix("http://"))
-    app = create_workshop(project, gate, replays or (REPLAYS if REPLAYS.is_dir() else None))
-    desk: OwnDesk = app.extensions["desk"]
-    matches: LiveMatches = app.extensions["matches"]
+    app, desk = create_workshop(project, gate, replays or (REPLAYS if REPLAYS.is_dir() else None))
     address = gate.address(f"/workshop/{game}/")
     click.echo(f"The bot is in {project.folder.place}. Write it in the browser: {address}")
     click.echo("Stop with Ctrl-C.", err=True)
@@ -81,4 +76,3 @@ def workshop(
         serve(app, listener)
     finally:
         desk.close()
-        matches.close()

@@ -8,8 +8,7 @@ import os
 from collections.abc import Callable, Collection, Container, Coroutine, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from random import SystemRandom
-from typing import Annotated, Any, Final, Protocol, TypeAlias
+from typing import Annotated, Any, ClassVar, Final, Protocol
 
 import msgspec
 from flask import abort, url_for
@@ -33,7 +32,7 @@ from cw.web.live_match import LiveMatch, LoopThread
 from cw.web.live_matches import LiveMatches
 from cw.web.replay_store import NAME, ReplayStore
 from cw.workshop.marks import SearchedParts
-from cw.workshop.project import MINE, Project
+from cw.workshop.project import MINE, Project, Sources, TextFile
 from cw.workshop.runs import (
     Builder,
     BuildFailed,
@@ -42,6 +41,7 @@ from cw.workshop.runs import (
     FolderBuilder,
     Series,
     SeriesMatch,
+    Step,
 )
 
 
@@ -242,17 +242,6 @@ def faults_of(record: MatchRecord, player: Player, turns: Container[int]) -> lis
     ]
 
 
-def ask_document(
-    work: Work, answer: AskedAnswer | None, files: Collection[str], searched: SearchedParts
-) -> dict[str, Json]:
-    """Return the result of a repeated query as JSON; `searched` is its output."""
-    return {
-        "answer": answer and answer_document(answer, files, searched),
-        "goes_on": work.goes_on,
-        "trouble": visible(work.trouble),
-    }
-
-
 def answer_document(
     answer: AskedAnswer, files: Collection[str], searched: SearchedParts
 ) -> dict[str, Json]:
@@ -268,29 +257,20 @@ def answer_document(
     }
 
 
-def series_document(work: Work, series: Series | None) -> dict[str, Json]:
-    """Return the state of the series as JSON."""
-    begun = {"total": 0, "matches": [], "tally": None} if series is None else series.to_json()
-    return {**begun, "goes_on": work.goes_on, "trouble": visible(work.trouble)}
-
-
-def check_document(work: Work, check: Check | None) -> dict[str, Json]:
-    """Return the state of the check as JSON."""
-    steps = [] if check is None else list(check.steps)
+def step_document(step: Step) -> dict[str, Json]:
+    """Return a step of a check, as JSON for pages."""
     return {
-        "steps": [
-            {
-                "step": visible(step.step),
-                "ok": step.ok,
-                "problem": cut(step.problem),
-                "fix": visible(step.fix),
-                "warning": step.warning,
-            }
-            for step in steps
-        ],
-        "goes_on": work.goes_on,
-        "trouble": visible(work.trouble),
+        "step": visible(step.step),
+        "ok": step.ok,
+        "problem": cut(step.problem),
+        "fix": visible(step.fix),
+        "warning": step.warning,
     }
+
+
+def state_of(work: Work) -> dict[str, Json]:
+    """Return whether a task goes on, and why it ended early."""
+    return {"goes_on": work.goes_on, "trouble": visible(work.trouble)}
 
 
 def cut(text: str) -> str:
@@ -319,13 +299,36 @@ class WantedRun(msgspec.Struct, frozen=True):
 
 
 class Desk(Protocol):
-    """A run, a repeated query, a series and a check of one bot.
+    """One bot in a workshop: its files, and a run, a repeated query, a series and a check of it.
 
-    Each replaces the previous one of its kind. Results are JSON for the page. Methods that start
-    something raise UsageError if that is impossible.
+    Each task replaces the previous one of its kind. Results are JSON for the page. Methods that
+    start something raise UsageError if that is impossible.
     """
 
-    def begin_run(self, wanted: WantedRun) -> Json:
+    template: ClassVar[str]
+    """The name of the page's template."""
+
+    @property
+    def game(self) -> str:
+        """The game that the bot plays."""
+
+    def page_values(self) -> dict[str, Any]:
+        """Return the values of the template that not every workshop has in the same way."""
+
+    def replay_address(self, name: str) -> str:
+        """Return the URL of the JSON of a replay from whose positions the bot may be tried."""
+
+    def sources(self) -> Sources:
+        """Return the files of the bot."""
+
+    def save(self, name: str, text: str, base: str) -> TextFile:
+        """Write a file whose content had the digest `base`, "" for a new one; return its new state.
+
+        Raises ChangedMeanwhile if its content has changed. Invalid files are refused by UsageError,
+        or by aborting with a response.
+        """
+
+    def begin_run(self, wanted: WantedRun, seed: int) -> Json:
         """Start a match; return its URL and seed. Abort with 404 for an unknown replay."""
 
     def run(self) -> Json | None:
@@ -343,8 +346,8 @@ class Desk(Protocol):
     def answer(self) -> Json:
         """Return the result of the repeated query."""
 
-    def begin_series(self, opponent: str, number: int) -> None:
-        """Start a series of `number` matches, with seats swapped."""
+    def begin_series(self, opponent: str, number: int, seed: int) -> None:
+        """Start a series of `number` matches, with seats swapped, and seeds from this one on."""
 
     def series(self) -> Json:
         """Return the state of the series."""
@@ -365,10 +368,6 @@ class Desk(Protocol):
         """End the check."""
 
 
-FindDesk: TypeAlias = Callable[[str], Desk]
-"""Returns the current user's desk for a game; aborts with 404 if there is none."""
-
-
 ASKING: Final = 60.0
 """Time limit, in seconds, for asking a bot again about a turn and all earlier turns."""
 
@@ -380,7 +379,9 @@ REPLACED: Final = "another run replaced it"
 
 
 class OwnDesk:
-    """All tasks of one bot."""
+    """The desk of a bot in a folder, whose tasks run in this process."""
+
+    template: ClassVar = "workshop/workshop.html"
 
     def __init__(
         self,
@@ -392,7 +393,8 @@ class OwnDesk:
     ) -> None:
         """Start without tasks; `at_once` is the number of matches of a series played concurrently.
 
-        Runs may start from positions in `replays`.
+        Runs are played among `matches`, which end with the desk. They may start from positions in
+        `replays`.
         """
         self.project = project
         self._replays = replays
@@ -409,9 +411,29 @@ class OwnDesk:
         self._check_work = Work(self._loop)
         self._check: Check | None = None
 
-    def begin_run(self, wanted: WantedRun) -> Json:
-        """Start a match that replaces the previous one; without a seed, draw one."""
-        seed = drawn() if wanted.seed is None else wanted.seed
+    @property
+    def game(self) -> str:
+        """The game that the bot plays."""
+        return self.project.game
+
+    def page_values(self) -> dict[str, Any]:
+        """Return the name of the folder, and whether there is a run."""
+        return {"folder": self.project.folder.place.name, "has_run": self.last_run is not None}
+
+    def replay_address(self, name: str) -> str:
+        """Return the URL of the JSON of one of this server's replays."""
+        return url_for("replays.document", name=name)
+
+    def sources(self) -> Sources:
+        """Return the files of the bot."""
+        return self.project.sources()
+
+    def save(self, name: str, text: str, base: str) -> TextFile:
+        """Write a file into the folder, as `BotFolder.save` does."""
+        return self.project.folder.save(name, text, base)
+
+    def begin_run(self, wanted: WantedRun, seed: int) -> Json:
+        """Start a match that replaces the previous one."""
         position = position_of(self._replay(wanted.replay), wanted.turn) if wanted.replay else None
         spec = self.project.match(wanted.opponent, wanted.seat, seed, position=position)
         return address_of(self.play(spec))
@@ -486,13 +508,13 @@ class OwnDesk:
 
     def answer(self) -> Json:
         """Return the result of the repeated query."""
-        return ask_document(self._asking, self._answer, self._names(), self._searched)
+        answer = self._answer
+        return {
+            "answer": answer and answer_document(answer, self._names(), self._searched),
+            **state_of(self._asking),
+        }
 
-    def begin_series(self, opponent: str, number: int) -> None:
-        """Start a series that replaces the previous one."""
-        self.play_series(opponent, number, drawn(number))
-
-    def play_series(
+    def begin_series(
         self, opponent: str, number: int, seed: int, before: Sequence[SeriesMatch] = ()
     ) -> None:
         """Start a series that replaces the previous one, or resume an interrupted one."""
@@ -507,7 +529,9 @@ class OwnDesk:
 
     def series(self) -> Json:
         """Return the state of the series."""
-        return series_document(self._series_work, self.last_series)
+        series = self.last_series
+        begun = {"total": 0, "matches": [], "tally": None} if series is None else series.to_json()
+        return {**begun, **state_of(self._series_work)}
 
     def series_match(self, number: int) -> bytes | None:
         """Return the gzipped replay of a match of the series, or None."""
@@ -537,7 +561,8 @@ class OwnDesk:
 
     def check(self) -> Json:
         """Return the state of the check."""
-        return check_document(self._check_work, self._check)
+        steps = [] if self._check is None else list(self._check.steps)
+        return {"steps": list(map(step_document, steps)), **state_of(self._check_work)}
 
     def end_check(self) -> None:
         """End the check."""
@@ -548,19 +573,15 @@ class OwnDesk:
         return self.project.folder.names()
 
     def close(self) -> None:
-        """End all tasks."""
+        """End all tasks, and all matches."""
         self.end_run()
         self._forget_series()
         self.end_check()
         self._loop.close()
+        self._matches.close()
 
 
 def address_of(run: Run) -> dict[str, Json]:
     """Return the URL of a run's match for the page, and the match's name and seed."""
     address = url_for("matches.document", name=run.match.name)
     return {"match": run.match.name, "document": address, "seed": run.match.spec.seed}
-
-
-def drawn(number: int = 0) -> int:
-    """Return a random seed that leaves room for `number` seeds after it."""
-    return SystemRandom().randint(0, MOST_SEED - number)

@@ -1,13 +1,15 @@
-"""The pages and API of a workshop, and the gate that protects a local one from other sites."""
+"""The page and requests of a workshop, and the application and gate of a local one."""
 
 from __future__ import annotations
 
 import hmac
 import re
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from functools import wraps
 from hashlib import sha256
-from typing import Any, Final, NamedTuple
+from pathlib import Path
+from typing import Any, Final, TypeAlias
 from urllib.parse import urlencode
 
 import msgspec
@@ -16,100 +18,77 @@ from flask import (
     Flask,
     Response,
     abort,
-    current_app,
+    g,
     make_response,
     redirect,
     render_template,
     request,
     url_for,
 )
+from werkzeug.wrappers import Response as AnyResponse
 
 from cw import documents
 from cw.errors import ProtocolError, UsageError
 from cw.games.rules import Json
+from cw.kits import LANGUAGES
+from cw.server.names import HostNames
+from cw.web.app import create_app
 from cw.web.games import game_page, strategies
-from cw.web.replay_store import NAME
-from cw.web.workshop import Desk, FindDesk, OwnDesk, Turn, WantedRun
-from cw.workshop.project import LARGEST_FILE, BotFolder, ChangedMeanwhile, TextFile, seats_of
-from cw.workshop.runs import FEWEST, MOST, digest_of
-
-routes = Blueprint("workshop", __name__, url_prefix="/workshop")
+from cw.web.live_matches import LiveMatches
+from cw.web.replay_store import NAME, ReplayStore
+from cw.web.settings import SiteSettings
+from cw.web.workshop import MOST_SEED, Desk, OwnDesk, Turn, WantedRun
+from cw.workshop.project import (
+    LARGEST_FILE,
+    ChangedMeanwhile,
+    Project,
+    TextFile,
+    digest_of,
+    seats_of,
+)
 
 LARGEST_BODY: Final = 7 * LARGEST_FILE
 """Maximum size of a request that saves a file; JSON may take six bytes per character."""
 
 NONCE_BYTES: Final = 16
 
-POLICY: Final = (
-    "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-{nonce}'; img-src 'self' data:;"
-    " connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
-)
-"""The editor adds its styles to the page with a nonce; scripts are loaded only from our files."""
-
 CHOOSE: Final = re.compile(r"\bchoose\w*\s*\(", re.IGNORECASE)
 RETURN: Final = re.compile(r"^[ \t]*return\b", re.MULTILINE)
 
+FEWEST: Final = 20
+MOST: Final = 400
+"""Maximum matches in a series."""
 
-@routes.get("/<game:game>/")
-def page(game: str) -> Response:
-    """Render the page for writing and testing a bot."""
-    desk = find(game)
-    nonce = secrets.token_urlsafe(NONCE_BYTES)
-    project = desk.project
-    answer = make_response(
-        render_template(
-            "workshop/workshop.html",
-            game=game,
-            page=game_page(game),
-            language=project.language,
-            how=project.how,
-            main=project.main,
-            folder=project.folder.place.name,
-            strategies=strategies(game),
-            seats=range(1, seats_of(game) + 1),
-            fewest=FEWEST,
-            most=MOST,
-            nonce=nonce,
-            has_run=desk.last_run is not None,
-            replay=replay_in(request.args, own_replay),
-            replays=url_for("replays.index", game=game),
-            first=first_steps_in(project.folder, project.main),
-        )
+NO_RUN: Final = "nothing has been run yet"
+
+
+def page(desk: Desk) -> Response:
+    """Render the page for writing and testing a bot.
+
+    The editor adds its styles to the page with a nonce, which the policy of the application allows.
+    """
+    game, sources = desk.game, desk.sources()
+    g.style_nonce = secrets.token_urlsafe(NONCE_BYTES)
+    replay = request.args.get("replay", "")
+    replay = replay if NAME.fullmatch(replay) else ""
+    answer = render_template(
+        desk.template,
+        game=game,
+        page=game_page(game),
+        language=sources.language,
+        how=LANGUAGES[sources.language],
+        main=sources.main,
+        strategies=strategies(game),
+        seats=range(1, seats_of(game) + 1),
+        fewest=FEWEST,
+        most=MOST,
+        nonce=g.style_nonce,
+        replay=replay,
+        replay_address=replay and desk.replay_address(replay),
+        first=first_steps(sources.main_text),
+        **desk.page_values(),
     )
-    answer.headers["Content-Security-Policy"] = POLICY.format(nonce=nonce)
-    return fresh(answer)
-
-
-class ShownReplay(NamedTuple):
-    """A replay from whose positions the bot is tried."""
-
-    name: str
-    document: str
-    """The URL of its JSON."""
-    page: str
-    """The URL of its page."""
-
-
-def replay_in(
-    arguments: Mapping[str, str], shown: Callable[[str], ShownReplay]
-) -> ShownReplay | None:
-    """Return the replay named in the query arguments of a page, or None."""
-    name = arguments.get("replay", "")
-    return shown(name) if NAME.fullmatch(name) else None
-
-
-def own_replay(name: str) -> ShownReplay:
-    """Return one of this server's replays."""
-    addresses = (url_for(page, name=name) for page in ("replays.document", "replays.watch"))
-    return ShownReplay(name, *addresses)
-
-
-def first_steps_in(folder: BotFolder, main: str) -> dict[str, int]:
-    """Return the main file's lines worth changing first; {} if the file no longer exists."""
-    try:
-        return first_steps(folder.read(main).text)
-    except UsageError:
-        return {}
+    return fresh(make_response(answer))
 
 
 def first_steps(text: str) -> dict[str, int]:
@@ -125,11 +104,9 @@ def line_of(place: re.Match[str]) -> int:
     return place.string.count("\n", 0, place.start()) + 1
 
 
-@routes.get("/<game:game>/files")
-def files(game: str) -> Response:
+def files(desk: Desk) -> Response:
     """Return the bot's files, each with text and digest; 304 if unchanged."""
-    desk = find(game)
-    order = sorted(desk.project.folder.files(), key=desk.project.rank)
+    order = desk.sources().files
     answer = reply({"files": [file_document(file) for file in order]})
     answer.set_etag(digest_of(order))
     answer.make_conditional(request)
@@ -144,14 +121,12 @@ class Saved(msgspec.Struct, frozen=True):
     """The digest of the content on which the edit is based; "" for a new file."""
 
 
-@routes.put("/<game:game>/files/<name>")
-def save(game: str, name: str) -> Response:
-    """Save a file; 409 with its current content if another program has changed it."""
-    folder = find(game).project.folder
+def save(desk: Desk, name: str) -> Response:
+    """Save a file; 409 with its current content if it has changed since it was read."""
     request.max_content_length = LARGEST_BODY
     saved = body(Saved)
     try:
-        return reply(file_document(folder.save(name, saved.text, saved.base)))
+        return reply(file_document(desk.save(name, saved.text, saved.base)))
     except ChangedMeanwhile as changed:
         now = None if changed.now is None else file_document(changed.now)
         return reply({"error": str(changed), "now": now}, 409)
@@ -162,12 +137,104 @@ def file_document(file: TextFile) -> dict[str, Json]:
     return {"name": file.name, "text": file.text, "digest": file.digest}
 
 
-def find(game: str) -> OwnDesk:
-    """Return the desk for a game; abort with 404 if it is not the workshop's game."""
-    desk: OwnDesk = current_app.extensions["desk"]
-    if desk.project.game != game:
-        abort(404, f"this workshop is for {desk.project.game}")
-    return desk
+def begin_run(desk: Desk) -> Response:
+    """Start a match of the bot that replaces the previous one."""
+    wanted: WantedRun = body(WantedRun)
+    seed = drawn() if wanted.seed is None else wanted.seed
+    return reply(desk.begin_run(wanted, seed), 201)
+
+
+def drawn(number: int = 0) -> int:
+    """Return a random seed that leaves room for `number` seeds after it."""
+    return secrets.randbelow(MOST_SEED + 1 - number)
+
+
+def run(desk: Desk) -> Response:
+    """Return the state of the run, with its output and the code lines in it; 404 without a run."""
+    return reply(desk.run() or abort(404, NO_RUN))
+
+
+def turn(desk: Desk, turn: int) -> Response:
+    """Return the bot's queries and replies in a turn of the run."""
+    return reply(desk.turn(turn) or abort(404, NO_RUN))
+
+
+def end_run(desk: Desk) -> Response:
+    """End the run."""
+    desk.end_run()
+    return reply({})
+
+
+class WantedSeries(msgspec.Struct, frozen=True):
+    """The series requested by a page."""
+
+    opponent: str
+    matches: int
+
+
+class WantedAnswer(msgspec.Struct, frozen=True):
+    """The turn for which a page asks the bot again."""
+
+    turn: Turn
+
+
+def begin_ask(desk: Desk) -> Response:
+    """Query the current bot about a turn of the run, after all earlier turns."""
+    desk.begin_ask(body(WantedAnswer).turn)
+    return reply({}, 201)
+
+
+def answer(desk: Desk) -> Response:
+    """Return the bot's new reply as soon as it is available."""
+    return reply(desk.answer())
+
+
+def begin_series(desk: Desk) -> Response:
+    """Start a series that replaces the previous one."""
+    wanted: WantedSeries = body(WantedSeries)
+    number = wanted.matches
+    if not FEWEST <= number <= MOST:
+        raise UsageError(f"a series has {FEWEST} to {MOST} matches, not {number}")
+    desk.begin_series(wanted.opponent, number, drawn(number))
+    return reply({}, 201)
+
+
+def series(desk: Desk) -> Response:
+    """Return the state of the series."""
+    return reply(desk.series())
+
+
+def series_match(desk: Desk, number: int) -> Response:
+    """Return the gzipped replay of a match of the series."""
+    packed = desk.series_match(number)
+    if packed is None:
+        abort(404, "the series has no such match")
+    answer = Response(packed, content_type="application/json")
+    answer.headers["Content-Encoding"] = "gzip"
+    return fresh(answer)
+
+
+def end_series(desk: Desk) -> Response:
+    """End the series; its finished matches stay available."""
+    desk.end_series()
+    return reply({})
+
+
+def begin_check(desk: Desk) -> Response:
+    """Start a check that replaces the previous one."""
+    desk.begin_check()
+    return reply({}, 201)
+
+
+def check(desk: Desk) -> Response:
+    """Return the state of the check."""
+    return reply(desk.check())
+
+
+def end_check(desk: Desk) -> Response:
+    """End the check."""
+    desk.end_check()
+    return reply({})
 
 
 def body(kind: type[Any]) -> Any:
@@ -189,126 +256,102 @@ def fresh(answer: Response) -> Response:
     return answer
 
 
-run_routes = Blueprint("workshop_runs", __name__, url_prefix="/workshop/<game:game>")
+View: TypeAlias = Callable[..., Response]
 
-NO_RUN = "nothing has been run yet"
-
-
-class WantedSeries(msgspec.Struct, frozen=True):
-    """The series requested by a page."""
-
-    opponent: str
-    matches: int
-
-
-class WantedAnswer(msgspec.Struct, frozen=True):
-    """The turn for which a page asks the bot again."""
-
-    turn: Turn
-
-
-def find_run(game: str) -> Desk:
-    """Return the current user's desk for a game."""
-    desks: FindDesk = current_app.extensions["desks"]
-    return desks(game)
-
-
-@run_routes.post("/run")
-def run(game: str) -> Response:
-    """Start a match of the bot that replaces the previous one."""
-    desk, wanted = find_run(game), body(WantedRun)
-    return reply(desk.begin_run(wanted), 201)
+VIEWS: Final[tuple[tuple[str, str, View], ...]] = (
+    ("GET", "/", page),
+    ("GET", "/files", files),
+    ("PUT", "/files/<name>", save),
+    ("POST", "/run", begin_run),
+    ("GET", "/run", run),
+    ("GET", "/run/turns/<int:turn>", turn),
+    ("POST", "/stop", end_run),
+    ("POST", "/ask", begin_ask),
+    ("GET", "/ask", answer),
+    ("POST", "/series", begin_series),
+    ("GET", "/series", series),
+    ("GET", "/series/<int:number>/document", series_match),
+    ("POST", "/series/stop", end_series),
+    ("POST", "/check", begin_check),
+    ("GET", "/check", check),
+    ("POST", "/check/stop", end_check),
+)
+"""Every request of a workshop: its method, its path below that of the game, and who answers it."""
 
 
-@run_routes.get("/run")
-def running(game: str) -> Response:
-    """Return the state of the run, with its output and the code lines in it; 404 without a run."""
-    return reply(find_run(game).run() or abort(404, NO_RUN))
+def workshop_routes(find_desk: Callable[[str], Desk]) -> Blueprint:
+    """Return the routes of a workshop.
+
+    `find_desk` returns the current user's desk for a game, and aborts if there is none.
+    """
+    routes = Blueprint("workshop", __name__, url_prefix="/workshop/<game:game>")
+
+    def at_desk(view: View) -> View:
+        """Return a view that is called with the desk of the game in its URL."""
+
+        @wraps(view)
+        def answer(game: str, **values: Any) -> Response:
+            return view(find_desk(game), **values)
+
+        return answer
+
+    for method, path, view in VIEWS:
+        routes.add_url_rule(path, view_func=at_desk(view), methods=[method])
+    return routes
 
 
-@run_routes.post("/stop")
-def stop(game: str) -> Response:
-    """End the run."""
-    find_run(game).end_run()
-    return reply({})
+def create_workshop(
+    project: Project, gate: Gate, replays: Path | None = None
+) -> tuple[Flask, OwnDesk]:
+    """Return the application for one bot, protected by its gate, and its desk, to be closed.
 
+    `replays` is the folder, or the single file, with replays from whose positions the bot may be
+    tried.
+    """
+    app = create_app(
+        SiteSettings(
+            names=HostNames(frozenset({"127.0.0.1"})),
+            owner=True,
+            desk=False,
+            rooms=False,
+            isolation=project.isolation,
+            replays=replays,
+        )
+    )
+    gate.guard(app)
+    matches: LiveMatches = app.extensions["matches"]
+    store: ReplayStore = app.extensions["replay_store"]
+    desk = OwnDesk(project, matches, replays=store)
 
-@run_routes.get("/run/turns/<int:turn>")
-def turn(game: str, turn: int) -> Response:
-    """Return the bot's queries and replies in a turn of the run."""
-    return reply(find_run(game).turn(turn) or abort(404, NO_RUN))
+    def find_desk(game: str) -> OwnDesk:
+        if game != project.game:
+            abort(404, f"this workshop is for {project.game}")
+        return desk
 
+    app.config["HOME"] = "home"
+    app.config["MAX_CONTENT_LENGTH"] = LARGEST_BODY
+    app.config["LARGE_BODIES"] |= {"workshop.save"}
+    app.register_blueprint(workshop_routes(find_desk))
+    app.context_processor(lambda: {"workshop": project.game})
 
-@run_routes.post("/ask")
-def ask(game: str) -> Response:
-    """Query the current bot about a turn of the run, after all earlier turns."""
-    desk, wanted = find_run(game), body(WantedAnswer)
-    desk.begin_ask(wanted.turn)
-    return reply({}, 201)
+    @app.get("/")
+    def home() -> AnyResponse:
+        """Redirect to the workshop."""
+        return redirect(url_for("workshop.page", game=project.game))
 
-
-@run_routes.get("/ask")
-def answer(game: str) -> Response:
-    """Return the bot's new reply as soon as it is available."""
-    return reply(find_run(game).answer())
-
-
-@run_routes.post("/series")
-def begin_series(game: str) -> Response:
-    """Start a series that replaces the previous one."""
-    desk, wanted = find_run(game), body(WantedSeries)
-    desk.begin_series(wanted.opponent, wanted.matches)
-    return reply({}, 201)
-
-
-@run_routes.get("/series")
-def series(game: str) -> Response:
-    """Return the state of the series."""
-    return reply(find_run(game).series())
-
-
-@run_routes.post("/series/stop")
-def stop_series(game: str) -> Response:
-    """End the series; its finished matches stay available."""
-    find_run(game).end_series()
-    return reply({})
-
-
-@run_routes.get("/series/<int:number>/document")
-def series_match(game: str, number: int) -> Response:
-    """Return the gzipped replay of a match of the series."""
-    packed = find_run(game).series_match(number)
-    if packed is None:
-        abort(404, "the series has no such match")
-    answer = Response(packed, content_type="application/json")
-    answer.headers["Content-Encoding"] = "gzip"
-    return fresh(answer)
-
-
-@run_routes.post("/check")
-def begin_check(game: str) -> Response:
-    """Start a check that replaces the previous one."""
-    find_run(game).begin_check()
-    return reply({}, 201)
-
-
-@run_routes.get("/check")
-def check(game: str) -> Response:
-    """Return the state of the check."""
-    return reply(find_run(game).check())
-
-
-@run_routes.post("/check/stop")
-def stop_check(game: str) -> Response:
-    """End the check."""
-    find_run(game).end_check()
-    return reply({})
+    return app, desk
 
 
 TOKEN_BYTES: Final = 32
 PARAMETER: Final = "token"
 OWN_PAGES: Final = ("same-origin", "none")
 """Values of Sec-Fetch-Site for requests from our own pages, and for a URL typed by the user."""
+
+POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-{nonce}'; img-src 'self' data:;"
+    " connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
+"""The policy of the page of the workshop, whose scripts are loaded only from our files."""
 
 REFUSED: Final = (
     "this page is for whoever started the workshop: open the address that `cw workshop` printed"
@@ -367,6 +410,8 @@ class Gate:
 
     def _close(self, response: Response) -> Response:
         """Prevent other sites from embedding our pages or reading responses."""
+        if "style_nonce" in g:
+            response.headers["Content-Security-Policy"] = POLICY.format(nonce=g.style_nonce)
         response.headers.setdefault("Referrer-Policy", "no-referrer")
         response.headers["Cross-Origin-Resource-Policy"] = "same-origin"
         response.headers["X-Frame-Options"] = "DENY"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -49,6 +49,11 @@ class TextFile:
     """The SHA-256 digest of its bytes, in hexadecimal."""
     returns: bool = False
     """Whether its lines end in CR LF; `text` always uses LF."""
+
+
+def digest_of(files: Sequence[TextFile]) -> str:
+    """Return a digest that changes whenever one of the files changes."""
+    return sha256("".join(f"{file.name}\0{file.digest}\0" for file in files).encode()).hexdigest()
 
 
 class ChangedMeanwhile(UsageError):
@@ -180,6 +185,35 @@ MAIN: Final[Mapping[str, str]] = {
 }
 """The main file of each language's kits."""
 
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """The text files of a bot: the main file, other files of the language, all others."""
+
+    language: str
+    files: Sequence[TextFile]
+
+    @property
+    def main(self) -> str:
+        """The name of the main file."""
+        return MAIN[self.language]
+
+    @property
+    def main_text(self) -> str:
+        """The text of the main file, or "" if the bot has none."""
+        return next((file.text for file in self.files if file.name == self.main), "")
+
+
+def sources_of(language: str, files: Iterable[TextFile]) -> Sources:
+    """Return the files of a bot in this language, in their order."""
+    main = MAIN[language]
+    ending = Path(main).suffix
+    order = sorted(
+        files, key=lambda file: (file.name != main, not file.name.endswith(ending), file.name)
+    )
+    return Sources(language, order)
+
+
 LEAST_PLAYERS: Final = 2
 
 
@@ -199,15 +233,9 @@ class Project:
         """How to build and run bots of its language."""
         return LANGUAGES[self.language]
 
-    @property
-    def main(self) -> str:
-        """The name of its main file."""
-        return MAIN[self.language]
-
-    def rank(self, file: TextFile) -> tuple[bool, bool, str]:
-        """Return the sort key of a file: main file, other files of the language, all others."""
-        ending = Path(self.main).suffix
-        return file.name != self.main, not file.name.endswith(ending), file.name
+    def sources(self) -> Sources:
+        """Return the files that can be edited."""
+        return sources_of(self.language, self.folder.files())
 
     def bot(self, place: Path | None = None) -> BotSpec:
         """Return the bot, run from `place`, a copy of its folder, or by default from the folder.
@@ -215,7 +243,7 @@ class Project:
         Raises UsageError if its runtime is not installed.
         """
         there = place or self.folder.place
-        spec = f"exec:{self.how.run}" if self.how.build else self.main
+        spec = f"exec:{self.how.run}" if self.how.build else MAIN[self.language]
         return read_bot(MINE, spec, {}, there)
 
     def match(

@@ -9,7 +9,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from pathlib import Path
 from shutil import rmtree
 from typing import Any, Final, Protocol
@@ -23,14 +22,14 @@ from cw.arena.processes import KILL, OWN_GROUP, kill_group
 from cw.arena.sandbox.folders import contents
 from cw.arena.sandbox.shares import make_temporary
 from cw.arena.seats.wrappers import Exchange
-from cw.errors import Failure, UsageError
+from cw.errors import Failure
 from cw.games.rules import Json
 from cw.matches.spec import MatchResult, MatchSpec
 from cw.matches.verdict import Part, Tally, part_of, verdict
 from cw.matches.worker import Job
 from cw.matches.workers import Workers, at_once, series
 from cw.replays.document import encode
-from cw.workshop.project import MINE, Project, TextFile, seats_of
+from cw.workshop.project import MINE, Project, digest_of, seats_of
 
 LARGEST: Final = 32 * 1024 * 1024
 """Maximum characters of questions stored per match; later exchanges are stored without theirs."""
@@ -80,11 +79,6 @@ class Exchanges:
         return list(self._by_turn.get(turn, ()))
 
 
-FEWEST: Final = 20
-MOST: Final = 400
-"""Maximum matches in a series."""
-
-
 @dataclass(frozen=True, slots=True)
 class SeriesMatch:
     """A finished match of a series."""
@@ -130,10 +124,8 @@ class Series:
     ) -> None:
         """Prepare `number` matches with swapped seats; those in `before` are already finished.
 
-        Raises UsageError for an unknown opponent, and for too few or too many matches.
+        Raises UsageError for an unknown opponent.
         """
-        if not FEWEST <= number <= MOST:
-            raise UsageError(f"a series has {FEWEST} to {MOST} matches, not {number}")
         self.opponent = opponent
         self.room = make_temporary("series")
         self.copy = self.room / "bot"
@@ -362,8 +354,3 @@ async def read_some(stream: asyncio.StreamReader | None) -> str:
     while stream is not None and (data := await stream.read(MOST_OUTPUT)):
         output += data[: MOST_OUTPUT - len(output)]
     return output.decode(errors="replace")
-
-
-def digest_of(files: Sequence[TextFile]) -> str:
-    """Return a digest that changes whenever one of the files changes."""
-    return sha256("".join(f"{file.name}\0{file.digest}\0" for file in files).encode()).hexdigest()

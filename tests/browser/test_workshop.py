@@ -16,8 +16,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from cw.server.wsgi import address_of, listen, serving
-from cw.web.workshop_app import create_workshop
-from cw.web.workshop_routes import Gate
+from cw.web.workshop_routes import Gate, create_workshop
 from cw.workshop.project import open_project
 from tests.browser.axe import Scheme, on_each_screen, show_on
 from tests.browser.conftest import Watcher, each_screen
@@ -92,9 +91,8 @@ def opened(
             listener = listen("127.0.0.1", 0)
             gate = Gate(address_of(listener).removeprefix("http://"))
             place = tmp_path / game
-            app = create_workshop(open_project(game, place), gate, replays)
-            stack.callback(app.extensions["matches"].close)
-            stack.callback(app.extensions["desk"].close)
+            app, desk = create_workshop(open_project(game, place), gate, replays)
+            stack.callback(desk.close)
             stack.enter_context(serving(app, listener))
             return Bench(gate.address(f"/workshop/{game}/"), place)
 

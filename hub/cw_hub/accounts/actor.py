@@ -16,6 +16,7 @@ from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
 from cw_hub.accounts import cards, tickets
+from cw_hub.accounts import service as accounts_service
 from cw_hub.accounts.cards import Entered, HostHolder, TeamHolder
 from cw_hub.accounts.roles import Role, find_role
 from cw_hub.accounts.tickets import Holder, Scope
@@ -224,6 +225,15 @@ def player() -> Holder:
     if user is None:
         raise RuntimeError("this view is for players only")
     return user
+
+
+def must_confirm() -> bool:
+    """Return whether the current player must confirm an email address first."""
+    hub = resources()
+    if hub.settings.is_local:
+        return False
+    with hub.database.reading() as reading:
+        return not accounts_service.is_confirmed(reading, player().user_id)
 
 
 def players_only(view: Callable[P, ResponseReturnValue]) -> Callable[P, ResponseReturnValue]:

@@ -49,15 +49,6 @@ def passwords() -> Passwords:
     return cast(Passwords, current_app.extensions["passwords"])
 
 
-def must_confirm() -> bool:
-    """Return whether the current player must confirm an email address first."""
-    hub = resources()
-    if hub.settings.is_local:
-        return False
-    with hub.database.reading() as reading:
-        return not accounts_service.is_confirmed(reading, player().user_id)
-
-
 def note(what: str, user_id: int | None) -> None:
     """Log an event of an account, without its password and email address."""
     log.info("%s address=%s user=%s", what, request.remote_addr, user_id or "-")

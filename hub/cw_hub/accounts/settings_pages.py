@@ -15,8 +15,16 @@ from wtforms import Form
 from cw.errors import UsageError
 from cw_hub.accounts import administration, forms, mail, tickets, uploads
 from cw_hub.accounts import service as accounts_service
-from cw_hub.accounts.actor import enter, leave, one_writing, player, players_only, players_only_json
-from cw_hub.accounts.pages import go, is_password, must_confirm, note, passwords
+from cw_hub.accounts.actor import (
+    enter,
+    leave,
+    must_confirm,
+    one_writing,
+    player,
+    players_only,
+    players_only_json,
+)
+from cw_hub.accounts.pages import go, is_password, note, passwords
 from cw_hub.accounts.tickets import NewToken
 from cw_hub.pages.layout import COUNTRIES, folder_of_flags, notice, show_once
 from cw_hub.pages.limiter import note_done

@@ -8,8 +8,7 @@ from typing import Final
 
 from flask import abort
 
-from cw_hub.accounts.actor import player
-from cw_hub.accounts.pages import must_confirm
+from cw_hub.accounts.actor import must_confirm, player
 from cw_hub.bots import checks, shares
 from cw_hub.bots.checks import TooOften
 from cw_hub.bots.service import CHECK, BotView, Checked

@@ -1,26 +1,53 @@
-"""Jobs that check bots: the steps of their games' protocols, and periodic health checks."""
+"""Jobs that check bots, by the steps of their games' protocols, and carry out workshop tasks."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
+from hashlib import sha256
+from threading import Lock
 from typing import Any, Final, TypeAlias
+
+from cachetools import LRUCache
 
 from cw.arena.bots import SECRET_SETTINGS, BotSpec
 from cw.arena.transports.base_address import check_base
-from cw.errors import UsageError
-from cw_hub.bots import checks, health, programs, shares
-from cw_hub.bots.addresses import INSECURE, ClaimedSeat, address_problem, isolation_of
+from cw.errors import ArenaError, UsageError
+from cw_hub.bots import checks, health, programs, shares, workshop
+from cw_hub.bots.addresses import (
+    INSECURE,
+    PROGRAM,
+    ClaimedSeat,
+    address_problem,
+    isolation_of,
+)
 from cw_hub.bots.health import CheckTarget, HostingOf, always_sandboxed
 from cw_hub.bots.programs import hosting_here, sandbox_of
 from cw_hub.bots.service import CHECK
+from cw_hub.bots.workshop import Claim
 from cw_hub.operation import logs
-from cw_hub.operation.queue import PROGRAMS
+from cw_hub.operation.queue import PROGRAMS, WORKSHOP
 from cw_hub.operation.resources import Resources
-from cw_hub.players.messages import Answered, Answers, Ask, Built, Check, Question
+from cw_hub.players.messages import (
+    DRAFT,
+    MATCH,
+    Answered,
+    Answers,
+    Ask,
+    Built,
+    Check,
+    Done,
+    Draft,
+    FromPlayer,
+    Kind,
+    News,
+    Program,
+    Question,
+)
 from cw_hub.players.players import Defect, Distrusted
 from cw_hub.store.database import Session
+from cw_hub.store.objects import file_at
 
 logger = logging.getLogger(__name__)
 
@@ -231,3 +258,188 @@ def question_of(resources: Resources, target: CheckTarget, *, health_alone: bool
         target.owner,
         health_alone,
     )
+
+
+# Workshop tasks
+
+
+MOST_BYTES: Final = 64 * 1024 * 1024
+"""Maximum bytes of cached drafts: a hundred typical ones, or two of the largest."""
+
+
+class CompiledDrafts:
+    """A cache of compiled drafts by language and sources."""
+
+    def __init__(self, most: int = MOST_BYTES) -> None:
+        """Set the maximum number of bytes."""
+        self._lock = Lock()
+        self._programs = LRUCache[tuple[str, str], bytes](most, getsizeof=len)
+
+    def find(self, language: str, digest: str) -> bytes | None:
+        """Return the program compiled from sources with a digest, or None if it is not cached."""
+        with self._lock:
+            return self._programs.get((language, digest))
+
+    def keep(self, language: str, digest: str, program: bytes) -> None:
+        """Cache a program, evicting the least recently used ones if necessary."""
+        with self._lock:
+            if len(program) <= self._programs.maxsize:
+                self._programs[language, digest] = program
+
+
+COMPILED: Final = CompiledDrafts()
+
+
+LONGEST: Final[Mapping[Kind, float]] = {"run": 300, "ask": 120, "series": 1800, "check": 300}
+"""Maximum duration of a task in seconds, including its compiler."""
+
+OUR_FAULT: Final = "an error of the site"
+
+
+def do_next_task(resources: Resources, *, worker: str, experiments: Collection[str] = ()) -> bool:
+    """Carry out the next task until it ends or must stop; return whether one could start.
+
+    None of its processes outlives the call.
+    """
+    with resources.database.writing() as session:
+        claim = workshop.claim_task(session, worker, experiments)
+    if claim is None:
+        return False
+    try:
+        task, sent = draft_of(resources, claim), sent_for_task(resources, claim)
+        with resources.players.play(task, sent) as play:
+            follow_task(resources, claim, play, experiments)
+    except ArenaError as error:
+        give_up_task(resources, claim, str(error))
+    except Exception:
+        logger.exception("the %s %s of the workshop", claim.kind, claim.id)
+        give_up_task(resources, claim, OUR_FAULT)
+    return True
+
+
+def send_next_task(resources: Resources) -> None:
+    """Have a worker look for a task again, as one that was refused may now be able to start."""
+    with resources.database.reading() as session:
+        if not workshop.any_waits(session):
+            return
+    with resources.database.writing() as session:
+        workshop.take_refused(session)
+    resources.queue.send(workshop.DO, queue=WORKSHOP)
+
+
+def send_lost_tasks(resources: Resources) -> None:
+    """Resend unclaimed tasks whose messages may be lost; concurrent calls send each once."""
+    with resources.database.writing() as session:
+        count = workshop.take_due(session)
+    for _ in range(count):
+        resources.queue.send(workshop.DO, queue=WORKSHOP)
+
+
+def give_up_task(resources: Resources, claim: Claim, cause: str) -> None:
+    """End a task that cannot be carried out."""
+    with resources.database.writing() as session:
+        workshop.finish(session, claim, News(None), cause)
+
+
+def follow_task(
+    resources: Resources,
+    claim: Claim,
+    play: Iterable[FromPlayer],
+    experiments: Collection[str],
+) -> None:
+    """Record a player's reports on a task, until it ends or must stop."""
+    for message in play:
+        if isinstance(message, Built):
+            COMPILED.keep(claim.request["language"], digest_of(claim), message.data)
+        elif isinstance(message, Done):
+            with resources.database.writing() as session:
+                workshop.finish(session, claim, message.news or News(None), message.cause)
+        elif not goes_on(resources, claim, message, experiments):
+            return
+
+
+def goes_on(
+    resources: Resources, claim: Claim, message: FromPlayer, experiments: Collection[str]
+) -> bool:
+    """Record a report on a task; return whether the task continues."""
+    if isinstance(message, News):
+        with resources.database.writing() as session:
+            is_claimed = workshop.beat(session, claim, message)
+    else:
+        with resources.database.reading() as session:
+            is_claimed = workshop.is_task_claimed(session, claim)
+    is_series = claim.kind == "series"
+    return is_claimed and not (is_series and has_given_way(resources, claim, experiments))
+
+
+def has_given_way(resources: Resources, claim: Claim, experiments: Collection[str]) -> bool:
+    """Requeue a series if it keeps other work waiting; return whether it was requeued."""
+    with resources.database.reading() as session:
+        if not workshop.keeps_others_waiting(session, experiments):
+            return False
+    with resources.database.writing() as session:
+        workshop.give_way(session, claim)
+    return True
+
+
+def digest_of(claim: Claim) -> str:
+    """Return the SHA-256 of a draft's zipped files."""
+    return sha256(claim.source).hexdigest()
+
+
+def draft_of(resources: Resources, claim: Claim) -> Draft:
+    """Return a task in the form sent to a player.
+
+    Raises UsageError if programs are not run here, or if something it needs was deleted in the
+    meantime.
+    """
+    if problem := programs.why_none(resources.settings):
+        raise UsageError(problem)
+    request = claim.request
+    replay: bytes | None = None
+    asked: tuple[bytes, ...] = ()
+    player = ""
+    if claim.kind == "run" and (key := request.get("replay")) is not None:
+        replay = file_at(resources.objects, key)
+        if replay is None:
+            raise UsageError("this replay was deleted: choose another one")
+    if claim.kind == "ask":
+        asked, player = run_of(resources, claim)
+    return Draft(
+        claim.kind,
+        claim.draft.game,
+        isolation_of(resources.settings, "require"),
+        request,
+        LONGEST[claim.kind],
+        COMPILED.find(request["language"], digest_of(claim)),
+        replay,
+        asked,
+        player,
+        claim.report,
+    )
+
+
+def run_of(resources: Resources, claim: Claim) -> tuple[tuple[bytes, ...], str]:
+    """Return the pieces of the run that a bot is asked about, and the bot's player in it.
+
+    Raises UsageError if another run has replaced it.
+    """
+    with resources.database.reading() as session:
+        run = workshop.find_task(session, claim.draft, "run")
+        pieces = workshop.pieces_of(session, run.id, MATCH) if run else []
+    if run is None or not pieces or run.id != claim.request["run"]:
+        raise UsageError("the run that was shown was deleted: run the bot again")
+    return tuple(pieces), str(run.report["player"])
+
+
+def sent_for_task(resources: Resources, claim: Claim) -> Iterator[Program]:
+    """Yield a draft as it was queued, and the program version that it plays against, if any."""
+    yield Program(DRAFT, claim.source)
+    version = claim.request.get("version")
+    if version is not None:
+        hosting = programs.hosting_of_people(resources.settings)
+        if hosting == "off":
+            raise UsageError(programs.NO_PROGRAMS)
+        spec = f"{PROGRAM}{version['sha256']}"
+        seat = ClaimedSeat(claim.request["opponent"], spec, version["bot_id"])
+        yield from programs.sent(resources.objects, [seat], hosting)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import lru_cache
 from typing import Any, Final, TypeVar, cast
 
 from flask import (
@@ -21,10 +22,11 @@ from wtforms import Form, SelectField, StringField
 from cw.arena.transports.base_address import check_base
 from cw.errors import UsageError
 from cw.games.registry import game_entries, load_protocol
+from cw.kits import languages_of
 from cw.web.games import game_page
-from cw_hub.accounts.actor import one_writing, player, players_only, players_only_json
+from cw_hub.accounts.actor import must_confirm, one_writing, player, players_only, players_only_json
 from cw_hub.accounts.forms import first_errors, is_filled, needs, stripped
-from cw_hub.accounts.pages import go, must_confirm
+from cw_hub.accounts.pages import go
 from cw_hub.bots import check_requests, programs
 from cw_hub.bots import service as bots_service
 from cw_hub.bots.addresses import INSECURE, INTERNAL, address_problem
@@ -210,6 +212,18 @@ def games_of_services() -> list[str]:
 def games_of_programs() -> list[str]:
     """Return the games whose bots may be programs."""
     return list(game_entries())
+
+
+@lru_cache
+def has_workshop(game: str) -> bool:
+    """Return whether a game has kits to start from; cached, as kits do not change."""
+    return game in games_of_programs() and bool(languages_of(game))
+
+
+def written_at(game: str) -> str:
+    """Return the URL of the page for writing a game's bots, or "" if there is none."""
+    is_written = has_workshop(game) and not why_off(resources().settings)
+    return url_for("workshop.page", game=game) if is_written else ""
 
 
 @routes.get("/bots/new")

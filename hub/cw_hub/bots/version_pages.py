@@ -13,9 +13,9 @@ from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
 from cw.errors import CapacityError, UsageError
-from cw_hub.accounts.actor import one_writing, players_only
+from cw_hub.accounts.actor import must_confirm, one_writing, players_only
 from cw_hub.accounts.forms import first_errors
-from cw_hub.accounts.pages import go, must_confirm
+from cw_hub.accounts.pages import go
 from cw_hub.bots import check_requests, programs, versions
 from cw_hub.bots import service as bots_service
 from cw_hub.bots.check_requests import CONFIRM, UNCONFIRMED

@@ -5,17 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-import msgspec
 from flask import Blueprint, abort, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
 from cw.errors import CapacityError, UsageError
 from cw.games.registry import load_strategies
-from cw.web.workshop_routes import body, reply
-from cw_hub.accounts.actor import actor, one_writing, player, players_only, players_only_json
-from cw_hub.accounts.pages import go, must_confirm
-from cw_hub.bots import check_requests, checks, versions, workshop_pages
+from cw_hub.accounts.actor import (
+    actor,
+    must_confirm,
+    one_writing,
+    player,
+    players_only,
+    players_only_json,
+)
+from cw_hub.accounts.pages import go
+from cw_hub.bots import check_requests, checks, versions
 from cw_hub.bots import pages as bots_pages
 from cw_hub.bots import service as bots_service
 from cw_hub.bots.pages import address
@@ -102,32 +107,6 @@ def begin_practice(bot: BotView, strategy: str) -> str:
     note_done()
     planning.send_now(hub, match, PRACTICE)
     return match_id
-
-
-class Wish(msgspec.Struct, frozen=True):
-    """The workshop's request for a practice match."""
-
-    name: str
-    """The name of the bot."""
-    opponent: str
-
-
-@workshop_pages.routes.post("/<game:game>/play")
-@players_only_json
-def play(game: str) -> ResponseReturnValue:
-    """Play a practice match of a bot saved in the workshop; return the URL of its page.
-
-    Responds with 409 and the match that the bot is still playing, if that must end first.
-    """
-    try:
-        wish: Wish = body(Wish)
-        bot = workshop_pages.own_bot(game, wish.name) or abort(404, workshop_pages.NO_BOT)
-        match_id = begin_practice(bot, wish.opponent)
-    except friendly.Playing as playing:
-        return reply({"error": str(playing), "playing": page_of(playing.match_id)}, 409)
-    except workshop_pages.REFUSED as error:
-        return reply({"error": str(error)}, 422)
-    return reply({"match": page_of(match_id)}, 201)
 
 
 # Challenges

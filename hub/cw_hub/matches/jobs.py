@@ -22,8 +22,7 @@ from cw.games.registry import load_game, load_protocol
 from cw.matches.spec import MatchSpec
 from cw.matches.workers import MatchFailure
 from cw_hub.accounts.service import HOUSE
-from cw_hub.bots import jobs as bots_jobs
-from cw_hub.bots import programs, shares, workshop_tasks
+from cw_hub.bots import programs, shares, workshop
 from cw_hub.bots.addresses import ClaimedSeat, Hosting, isolation_of
 from cw_hub.bots.programs import sandbox_of
 from cw_hub.matches import planning, replays, results
@@ -530,20 +529,6 @@ class Worker:
         """Release the matches of a stopping process."""
         with resources.database.writing() as session:
             results.interrupt_all_of(session, self.name, "its worker was stopped")
-            workshop_tasks.lose_all_of(session, self.name)
+            workshop.lose_all_of(session, self.name)
             shares.leave(session, self.name)
             maintenance.forget_worker(session, self.name)
-
-    def send_waiting(self, resources: Resources) -> None:
-        """Send what is waiting for a program slot, as one is now free.
-
-        While the database is unavailable, this is left to the next tick.
-        """
-        try:
-            workshop_tasks.send_next(resources)
-            bots_jobs.send_waiting(resources)
-            planning.send_refused(resources, tuple(self.kinds.sendings))
-            planning.send_own(resources, self.kinds.sendings_at_ends)
-        except DBAPIError as error:
-            if not is_away(error):
-                raise

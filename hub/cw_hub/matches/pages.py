@@ -25,9 +25,9 @@ from markupsafe import Markup
 
 from cw.web.games import game_page
 from cw_hub.accounts.actor import actor
-from cw_hub.bots import house, workshop_pages
+from cw_hub.bots import house
+from cw_hub.bots.pages import written_at
 from cw_hub.bots.shares import Used, why_match_waits
-from cw_hub.bots.workshop_pages import Replays, written_at
 from cw_hub.matches import lookup
 from cw_hub.matches.match_types import MatchType, MatchTypes, MatchView, SeatView
 from cw_hub.matches.objects import link_to
@@ -70,9 +70,8 @@ UNPLAYED: Final = "No bot was ready to play this game."
 
 
 def install(app: Flask, kinds: MatchTypes) -> None:
-    """Register the match kinds of an app, and the replays of its workshop."""
+    """Register the match kinds of an app."""
     app.extensions["kinds"] = kinds
-    workshop_pages.install(app, Replays(replay_key, replay_address, replay_page))
 
 
 def shown_kinds() -> MatchTypes:
@@ -303,18 +302,8 @@ def replay_key(name: str) -> str:
 
 def replay_address(name: str) -> str:
     """Return the URL from which the viewer reads a replay."""
-    return address_of_replay("match.document", name)
-
-
-def replay_page(name: str) -> str:
-    """Return the URL at which a replay is watched."""
-    return address_of_replay("match.page", name)
-
-
-def address_of_replay(page: str, name: str) -> str:
-    """Return the URL of a page or a document of a replay."""
     battle = 2 if name.endswith(SECOND) else None
-    return url_for(page, match_id=name.removesuffix(SECOND), battle=battle)
+    return url_for("match.document", match_id=name.removesuffix(SECOND), battle=battle)
 
 
 def lead_to(key: str) -> ResponseReturnValue:

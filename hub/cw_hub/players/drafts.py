@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing
 from dataclasses import dataclass
 from threading import Event
 from time import monotonic, sleep
@@ -241,7 +241,10 @@ class SandboxBuilder:
 
 def work(task: Draft, room: Room, report: Report) -> Done:
     """Carry out a task to its end; none of its processes outlives the call, even if interrupted."""
-    with opened_desk(task, room, report) as desk:
+    folder, language = BotFolder(room.folder(DRAFT)), task.request["language"]
+    project = Project(task.game, language, folder, task.isolation, opponents(task, room))
+    builder = SandboxBuilder(project, task.built, report)
+    with closing(OwnDesk(project, LiveMatches(1, monotonic), builder, at_once=1)) as desk:
         return follow(task, BEGINNINGS[task.kind](task, desk), report)
 
 
@@ -261,21 +264,6 @@ def follow(task: Draft, activity: Activity, report: Report) -> Done:
         else:
             report(Alive())
         sleep(SOON if monotonic() - began < AT_FIRST else EVERY)
-
-
-@contextmanager
-def opened_desk(task: Draft, room: Room, report: Report) -> Iterator[OwnDesk]:
-    """Yield a desk for a draft, whose programs run in the sandbox."""
-    others = opponents(task, room)
-    folder = BotFolder(room.folder(DRAFT))
-    project = Project(task.game, task.request["language"], folder, task.isolation, others)
-    matches = LiveMatches(1, monotonic)
-    desk = OwnDesk(project, matches, SandboxBuilder(project, task.built, report), at_once=1)
-    try:
-        yield desk
-    finally:
-        desk.close()
-        matches.close()
 
 
 def opponents(task: Draft, room: Room) -> Mapping[str, BotSpec]:
@@ -325,7 +313,7 @@ def begin_series(task: Draft, desk: OwnDesk) -> Activity:
     """Start a series, or resume one that gave way."""
     before = [SeriesMatch.from_json(match) for match in (task.report or {}).get("matches", ())]
     pieces, wanted = SeriesPieces(len(before)), task.request
-    desk.play_series(wanted["opponent"], wanted["matches"], wanted["seed"], before)
+    desk.begin_series(wanted["opponent"], wanted["matches"], wanted["seed"], before)
 
     def report() -> Json:
         state = desk.series()

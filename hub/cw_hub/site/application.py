@@ -9,13 +9,12 @@ from urllib.parse import urlsplit
 from flask import Blueprint, Flask
 
 from cw.server.names import HostNames
-from cw.web import create_app, workshop_routes
+from cw.web import create_app
 from cw.web.settings import SiteSettings
 from cw_hub.accounts import actor, email_pages, github
 from cw_hub.accounts import settings_pages as accounts_settings_pages
 from cw_hub.accounts.service import Passwords
 from cw_hub.bots import pages as bots_pages
-from cw_hub.bots import workshop_desk, workshop_pages
 from cw_hub.bots.addresses import isolation_of
 from cw_hub.competitions.format import Format, competing, match_types
 from cw_hub.matches import card_pages, friendly_pages, live_pages, objects
@@ -24,7 +23,16 @@ from cw_hub.operation.resources import Resources
 from cw_hub.operation.settings import HubSettings
 from cw_hub.pages import files, polls, request, security
 from cw_hub.pages.request import ShortInteger
-from cw_hub.site import bot_pages, documents, errors, home, limits, monitoring, profile_page
+from cw_hub.site import (
+    bot_pages,
+    documents,
+    errors,
+    home,
+    limits,
+    monitoring,
+    profile_page,
+    workshop_pages,
+)
 from cw_hub.site.admin import competition_pages
 from cw_hub.site.admin import pages as admin_pages
 from cw_hub.site.api import description
@@ -34,7 +42,6 @@ BLUEPRINTS: Final[tuple[Blueprint, ...]] = (
     home.routes,
     bot_pages.routes,
     workshop_pages.routes,
-    workshop_routes.run_routes,
     match.routes,
     live_pages.routes,
     card_pages.routes,
@@ -70,7 +77,6 @@ def create_hub(
     app.extensions["hub"] = resources
     app.extensions["passwords"] = Passwords()
     app.extensions["visitor"] = limits.visitor
-    app.extensions["desks"] = workshop_desk.desk_of
     app.extensions["runs_programs"] = runs_programs
     app.secret_key = resources.secret_key
     app.url_map.converters["int"] = ShortInteger

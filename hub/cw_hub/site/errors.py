@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 from typing import Final
 
 from flask import Flask, Response, g, make_response, render_template, request
@@ -19,12 +18,12 @@ from cw_hub.accounts.actor import VISITOR, actor
 from cw_hub.pages import layout, limiter
 from cw_hub.pages.request import resources
 from cw_hub.pages.security import SCRIPTED, family
+from cw_hub.site.monitoring import masked_path
 from cw_hub.store.database import AWAY, reason
 from cw_hub.store.objects import StoreAway
 
 log = logging.getLogger(__name__)
 
-LINK: Final = re.compile(r"(/(?:reset|verify|email|unsubscribe)/)[^/?]+")
 WORDS: Final = {
     404: "There is no such page.",
     405: "This page cannot be used that way.",
@@ -119,11 +118,6 @@ def cause(error: Exception) -> str:
     if isinstance(error, AWAY):
         return f"the database does not answer: {reason(error)}"
     return str(error)
-
-
-def masked_path() -> str:
-    """Return the requested path without the ticket of a link."""
-    return LINK.sub(r"\1...", request.path)
 
 
 def answer(code: int, title: str, words: str | Markup) -> Response:

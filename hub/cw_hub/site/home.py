@@ -14,8 +14,7 @@ from cw.games.registry import game_entries, load_endings
 from cw.kits import games as games_with_kits
 from cw.web.games import GamePage, game_page, picture
 from cw_hub.accounts.actor import actor
-from cw_hub.bots.pages import offered_games
-from cw_hub.bots.workshop_pages import written_at
+from cw_hub.bots.pages import offered_games, written_at
 from cw_hub.competitions import service as competitions_service
 from cw_hub.competitions.home import ended, tops
 from cw_hub.matches import listings

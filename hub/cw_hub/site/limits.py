@@ -34,17 +34,17 @@ LIVE: Final = ("matches.document", "live.document")
 """Endpoints polled by pages of live matches."""
 
 WORKSHOP: Final = (
-    "workshop_runs.running",
-    "workshop_runs.turn",
-    "workshop_runs.answer",
-    "workshop_runs.series",
-    "workshop_runs.series_match",
-    "workshop_runs.check",
+    "workshop.run",
+    "workshop.turn",
+    "workshop.answer",
+    "workshop.series",
+    "workshop.series_match",
+    "workshop.check",
     "workshop.run_document",
 )
 """Endpoints polled by the workshop's pages while a worker processes a draft."""
 
-STOPS: Final = ("workshop_runs.stop", "workshop_runs.stop_series", "workshop_runs.stop_check")
+STOPS: Final = ("workshop.end_run", "workshop.end_series", "workshop.end_check")
 
 UNCOUNTED: Final = (
     "static",
@@ -249,10 +249,10 @@ LIMITS: Final = (
     Limit("draft", "120 per minute", user, ("workshop.save",), ("PUT",)),
     Limit("draft-version", "30 per hour", user, ("workshop.save_version",)),
     Limit("draft-match", "30 per hour", user, ("workshop.play",)),
-    Limit("draft-run", "30 per minute", user, ("workshop_runs.run",)),
-    Limit("draft-ask", "30 per minute", user, ("workshop_runs.ask",)),
-    Limit("draft-series", "30 per hour", user, ("workshop_runs.begin_series",)),
-    Limit("draft-check", "60 per hour", user, ("workshop_runs.begin_check",)),
+    Limit("draft-run", "30 per minute", user, ("workshop.begin_run",)),
+    Limit("draft-ask", "30 per minute", user, ("workshop.begin_ask",)),
+    Limit("draft-series", "30 per hour", user, ("workshop.begin_series",)),
+    Limit("draft-check", "60 per hour", user, ("workshop.begin_check",)),
     Limit("draft-stop", "60 per minute", user, STOPS),
     Limit("draft-watching", "1800 per minute", user, WORKSHOP, ("GET",)),
     Limit("draft-open", "30 per minute", user, ("workshop.open_version", "workshop.set_language")),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from ipaddress import ip_address, ip_network
@@ -30,7 +31,6 @@ from cw_hub.operation.resources import Resources
 from cw_hub.operation.settings import HubSettings, is_loopback
 from cw_hub.pages.request import resources
 from cw_hub.site import figures
-from cw_hub.site.errors import masked_path
 from cw_hub.site.figures import Present, Totals
 from cw_hub.store.database import AWAY
 from cw_hub.store.migrations import current, head
@@ -386,6 +386,14 @@ def begin() -> None:
     g.request_id = logs.request_id(request.headers.get(HEADER))
     logs.forget()
     logs.note(request_id=g.request_id)
+
+
+LINK: Final = re.compile(r"(/(?:reset|verify|email|unsubscribe)/)[^/?]+")
+
+
+def masked_path() -> str:
+    """Return the requested path without the ticket of a link."""
+    return LINK.sub(r"\1...", request.path)
 
 
 def end(response: Response) -> Response:

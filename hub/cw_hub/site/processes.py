@@ -23,10 +23,9 @@ from cw_hub.accounts import administration, mail, mail_delivery, places
 from cw_hub.accounts.avatars import unused_pictures
 from cw_hub.accounts.mail_delivery import MAIL, send_mail
 from cw_hub.accounts.service import release_names
-from cw_hub.bots import checks, health, programs, shares, workshop_tasks
+from cw_hub.bots import checks, health, programs, shares, workshop
+from cw_hub.bots import jobs as bots_jobs
 from cw_hub.bots.health import SWEEP
-from cw_hub.bots.jobs import check_bot, send_waiting
-from cw_hub.bots.jobs import sweep_bots as jobs_sweep_bots
 from cw_hub.bots.programs import report_limits
 from cw_hub.bots.service import CHECK
 from cw_hub.bots.versions import unused_uploads
@@ -36,6 +35,7 @@ from cw_hub.competitions.format import Format, format_named, hosting_by, match_t
 from cw_hub.competitions.service import END, IS_PLANNED, PROBLEM, START
 from cw_hub.matches import friendly_ticks, planning, replays, results
 from cw_hub.matches.jobs import Worker, worker_name
+from cw_hub.matches.match_types import MatchTypes
 from cw_hub.matches.planning import PLAY
 from cw_hub.operation import backups, doctor, heartbeats, maintenance
 from cw_hub.operation.doctor import ClockCheck
@@ -53,7 +53,7 @@ from cw_hub.operation.queue import LANES, PROGRAMS, SWEEPS, WORKSHOP, Job, JobTa
 from cw_hub.operation.resources import Resources
 from cw_hub.operation.settings import HubSettings
 from cw_hub.site.formats import FORMATS, MATCH_TYPES
-from cw_hub.store.database import Session
+from cw_hub.store.database import Session, is_away
 from cw_hub.store.models import Competition, CompetitionState, Event
 
 
@@ -61,14 +61,16 @@ def jobs_of(worker: Worker, formats: Sequence[Format] = FORMATS) -> Mapping[str,
     """Return the job that handles each message."""
     own = {name: job for format_ in formats for name, job in format_.jobs.items()}
     name, experiments = worker.name, worker.kinds.experiments
-    check = partial(check_bot, hosting_of=hosting_by(formats), worker=name, experiments=experiments)
+    check = partial(
+        bots_jobs.check_bot, hosting_of=hosting_by(formats), worker=name, experiments=experiments
+    )
     return {
         PLAY: freeing(worker, worker.play),
         CHECK: freeing(worker, check),
-        SWEEP: jobs_sweep_bots,
+        SWEEP: bots_jobs.sweep_bots,
         MAIL: send_mail,
-        workshop_tasks.DO: freeing(
-            worker, partial(workshop_tasks.do_next, worker=name, experiments=experiments)
+        workshop.DO: freeing(
+            worker, partial(bots_jobs.do_next_task, worker=name, experiments=experiments)
         ),
         **own,
     }
@@ -86,9 +88,24 @@ def freeing(worker: Worker, run: Callable[..., bool]) -> Job:
             has_run = run(resources, *arguments)
         finally:
             if has_run:
-                worker.send_waiting(resources)
+                send_waiting(resources, worker.kinds)
 
     return job
+
+
+def send_waiting(resources: Resources, kinds: MatchTypes) -> None:
+    """Send what is waiting for a program slot, as one is now free.
+
+    While the database is unavailable, this is left to the next tick.
+    """
+    try:
+        bots_jobs.send_next_task(resources)
+        bots_jobs.send_waiting(resources)
+        planning.send_refused(resources, tuple(kinds.sendings))
+        planning.send_own(resources, kinds.sendings_at_ends)
+    except DBAPIError as error:
+        if not is_away(error):
+            raise
 
 
 def chores_of(formats: Sequence[Format]) -> Chores:
@@ -100,7 +117,7 @@ def chores_of(formats: Sequence[Format]) -> Chores:
         "pictures": partial(delete_unnamed, prefix="avatars", unnamed=unused_pictures),
         "uploads": partial(delete_unnamed, prefix="bots", unnamed=unused_uploads),
         "names of deleted accounts": release_names,
-        "runs of drafts": workshop_tasks.forget_old,
+        "runs of drafts": workshop.forget_old,
         **own,
     }
 
@@ -198,9 +215,9 @@ def steps_of(formats: Sequence[Format]) -> Steps:
             lambda resources: planning.send_due(resources, own),
             sweep_bots,
             checks.send_again,
-            in_transaction(workshop_tasks.sweep),
-            workshop_tasks.send_lost,
-            send_waiting,
+            in_transaction(workshop.sweep),
+            bots_jobs.send_lost_tasks,
+            bots_jobs.send_waiting,
         ],
     )
 
@@ -316,16 +333,16 @@ def begin_alone(resources: Resources) -> None:
         results.reap_all(session)
         results.requeue(session)
         planning.forget_messages(session)
-        workshop_tasks.lose_all(session)
+        workshop.lose_all(session)
         shares.leave(session)
-        workshop_tasks.forget_messages(session)
+        workshop.forget_messages(session)
 
 
 def schedule(resources: Resources) -> None:
     """Tick and run jobs until the process is signalled to stop."""
     with resources.database.writing() as session:
         planning.forget_messages(session)
-        workshop_tasks.forget_messages(session)
+        workshop.forget_messages(session)
     begin_site(resources)
     doer = new_worker(resources, slots=0)
     taker = JobTaker(resources, jobs_of(doer))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from cw_hub.bots import workshop_tasks
+from cw_hub.bots import workshop
 from hub.tests.bots.workshop.test_workshop_runs import working
 from hub.tests.browser.test_hub_bots import check_page, do_jobs
 from hub.tests.browser.test_hub_people import (
@@ -116,10 +116,10 @@ def test_a_bot_is_run_without_a_version(walk: Walk) -> None:  # noqa: F811
     page.keyboard.press("Control+Enter")
     expect(page.locator("#words")).to_contain_text("waits")
     with walk.site.resources.database.writing() as session:
-        workshop_tasks.claim_task(session, "a worker that is killed")
+        workshop.claim_task(session, "a worker that is killed")
     walk.site.clock.advance(60)
     with walk.site.resources.database.writing() as session:
-        workshop_tasks.sweep(session)
+        workshop.sweep(session)
     expect(page.locator("#words")).to_contain_text("is gone")
     assert on_each_screen(page) == []
     with working(walk.site):

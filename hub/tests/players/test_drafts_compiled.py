@@ -10,7 +10,7 @@ import pytest
 from cw.matches.spec import Isolation
 from cw.workshop.project import BotFolder, Project
 from cw.workshop.runs import BuildFailed
-from cw_hub.bots.workshop_tasks import Programs
+from cw_hub.bots.jobs import CompiledDrafts
 from cw_hub.players import programs as players_programs
 from cw_hub.players.drafts import SandboxBuilder
 from cw_hub.players.messages import Built, Message
@@ -30,7 +30,7 @@ def test_a_draft_is_compiled_once_for_each_of_its_states(
         return Build(b"program", "")
 
     monkeypatch.setattr(players_programs, "compiled", compile_one)
-    programs = Programs()
+    programs = CompiledDrafts()
 
     def build(name: str, digest: str) -> Path:
         place = tmp_path / name
@@ -56,7 +56,7 @@ def test_a_draft_is_compiled_once_for_each_of_its_states(
 
 
 def test_programs_that_were_not_used_for_long_make_room() -> None:
-    programs = Programs(most=10)
+    programs = CompiledDrafts(most=10)
     programs.keep("c", "one", b"12345")
     programs.keep("c", "two", b"12345")
     assert programs.find("c", "one") == b"12345"

@@ -13,8 +13,8 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from cw.web.workshop_app import create_workshop
-from cw.web.workshop_routes import Gate
+from cw.web.workshop import OwnDesk
+from cw.web.workshop_routes import Gate, create_workshop
 from cw.workshop.project import open_project
 
 HOST = "127.0.0.1:4321"
@@ -29,6 +29,7 @@ class Workshop:
     """A workshop that is asked without a network."""
 
     app: Flask
+    desk: OwnDesk
     gate: Gate
     game: str
     client: FlaskClient
@@ -74,11 +75,10 @@ def make(tmp_path: Path) -> Iterator[Make]:
         def make_one(game: str, language: str = "python", replays: Path | None = None) -> Workshop:
             place = tmp_path / f"{game}-{language}"
             gate = Gate(HOST)
-            app = create_workshop(open_project(game, place, language), gate, replays)
-            stack.callback(app.extensions["matches"].close)
-            stack.callback(app.extensions["desk"].close)
+            app, desk = create_workshop(open_project(game, place, language), gate, replays)
+            stack.callback(desk.close)
             client = app.test_client()
             client.get(gate.address(f"/workshop/{game}/"), headers={"Host": HOST})
-            return Workshop(app, gate, game, client, place)
+            return Workshop(app, desk, gate, game, client, place)
 
         yield make_one

@@ -49,7 +49,7 @@ def test_a_token_runs_nothing_by_itself(workshop: Workshop, stranger: FlaskClien
     answer = stranger.post(f"{PAGE}run?token={workshop.gate.token}", json={"opponent": "random"})
     assert answer.status_code == 403
     assert stranger.get(f"{PAGE}?token={'x' * 10_000}").status_code == 403
-    assert workshop.app.extensions["desk"].run() is None
+    assert workshop.desk.run() is None
 
 
 @pytest.mark.parametrize(

@@ -263,8 +263,9 @@ def test_a_series_is_played_by_the_bot_as_it_was(workshop: Workshop) -> None:
 
 
 def test_a_series_has_bounds_and_can_be_stopped(workshop: Workshop) -> None:
-    workshop.ask("POST", "series", {"opponent": "still", "matches": 401}, 201)
-    assert "20 to 400" in workshop.wait("series", lambda series: not series["goes_on"])["trouble"]
+    for number in (19, 401, 10**12):
+        refused = workshop.ask("POST", "series", {"opponent": "still", "matches": number}, 400)
+        assert "20 to 400" in refused["error"]
     workshop.ask("POST", "series", {"opponent": "still", "matches": 400}, 201)
     workshop.wait("series", lambda series: series["matches"])
     workshop.ask("POST", "series/stop")

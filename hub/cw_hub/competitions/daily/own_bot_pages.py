@@ -22,9 +22,9 @@ from wtforms import Form, SelectField, StringField
 
 from cw.arena.transports.base_address import check_base
 from cw.errors import CapacityError, UsageError
-from cw_hub.accounts.actor import one_writing, player, players_only, players_only_json
+from cw_hub.accounts.actor import must_confirm, one_writing, player, players_only, players_only_json
 from cw_hub.accounts.forms import first_errors, is_filled, needs, stripped
-from cw_hub.accounts.pages import go, must_confirm
+from cw_hub.accounts.pages import go
 from cw_hub.bots import check_requests, checks, version_pages
 from cw_hub.bots import service as bots_service
 from cw_hub.bots import versions as bots_versions

@@ -16,9 +16,8 @@ from wtforms import Form
 
 from cw.errors import CapacityError, UsageError
 from cw.games.registry import load_strategies
-from cw_hub.accounts.actor import actor, one_writing, player
+from cw_hub.accounts.actor import actor, must_confirm, one_writing, player
 from cw_hub.accounts.forms import first_errors
-from cw_hub.accounts.pages import must_confirm
 from cw_hub.api import Invalid, List, Routes, document
 from cw_hub.bots import check_requests, programs, version_pages, versions
 from cw_hub.bots import service as bots_service

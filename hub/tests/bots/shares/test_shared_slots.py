@@ -12,10 +12,9 @@ from sqlalchemy import select, update
 
 from cw_hub.accounts import service as accounts_service
 from cw_hub.bots import service as bots_service
-from cw_hub.bots import shares, workshop_tasks
-from cw_hub.bots.drafts import Draft
+from cw_hub.bots import shares, workshop
 from cw_hub.bots.service import NewBot
-from cw_hub.bots.workshop_tasks import New
+from cw_hub.bots.workshop import Draft, New
 from cw_hub.matches.jobs import Worker
 from cw_hub.matches.planning import Plan, Seat, plan
 from cw_hub.operation.heartbeats import Figures, Process
@@ -83,11 +82,11 @@ class Site:
 
     def ask(self, user: int, kind: TaskKind = "run") -> int:
         new = New(Draft(user, "paint"), kind, {"opponent": "random"}, "0" * 64, b"zip")
-        return self.write(lambda session: workshop_tasks.begin(session, new))
+        return self.write(lambda session: workshop.begin_task(session, new))
 
     def task(self) -> int | None:
         """Begin the task that is next; return its number."""
-        claim = self.write(lambda session: workshop_tasks.claim_task(session, "me"))
+        claim = self.write(lambda session: workshop.claim_task(session, "me"))
         return None if claim is None else claim.id
 
     def end_task(self, number: int) -> None:
@@ -195,7 +194,7 @@ def test_with_one_place_matches_and_tests_take_turns(site: Site) -> None:
     assert site.task() is None
     assert site.play(first)
     site.end_match(first)
-    site.write(workshop_tasks.take_refused)
+    site.write(workshop.take_refused)
     assert not site.play(second)
     other = site.task()
     assert other is not None
@@ -209,7 +208,7 @@ def test_a_series_gives_way_to_a_match_where_there_is_one_place(site: Site) -> N
     assert site.task() is not None
 
     def keeps() -> bool:
-        return site.write(workshop_tasks.keeps_others_waiting)
+        return site.write(workshop.keeps_others_waiting)
 
     assert not keeps()
     site.plan(site.program(ben, "B"))

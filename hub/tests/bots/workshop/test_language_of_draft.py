@@ -9,8 +9,8 @@ import pytest
 from cw import kits
 from cw.kits import LANGUAGES
 from cw_hub.bots import programs as bots_programs
-from cw_hub.bots.workshop_pages import CHANGED, NOT_HERE
 from cw_hub.operation.heartbeats import Figures, Process
+from cw_hub.site.workshop_pages import CHANGED, NOT_HERE
 from hub.tests.bots.workshop.test_drafts import PAGE, Window
 from hub.tests.bots.workshop.test_workshop_runs import Author, working
 from hub.tests.conftest import ON_BOTH, ON_SQLITE

@@ -15,8 +15,8 @@ import pytest
 from sqlalchemy import select
 
 from cw.arena.processes import PROC
-from cw_hub.bots import drafts, workshop_tasks
-from cw_hub.bots.drafts import Draft
+from cw_hub.bots import jobs, workshop
+from cw_hub.bots.workshop import Draft
 from cw_hub.matches.jobs import Worker
 from cw_hub.operation.heartbeats import Figures, Process
 from cw_hub.players import players
@@ -144,6 +144,7 @@ def test_a_run_is_told_while_it_is_played_and_stays(site: Site) -> None:
     ann.write("this is not a program")
     with working(site):
         run = ann.ended()
+    assert set(run) == set(waiting)
     assert "crashed" in run["words"]
     assert (run["match"], run["seed"], run["failed"]) == (begun["match"], 1, False)
     assert dict(map(tuple, run["output"]))[1].startswith("hm \\x1b[31m <b>\n")
@@ -230,7 +231,7 @@ def open_in(site: Site, author: Author, files: dict[str, str]) -> None:
     with site.resources.database.writing() as session:
         user = session.scalars(select(User.id)).one()
         contents = {name: text.encode() for name, text in files.items()}
-        assert drafts.fill(session, Draft(user, "paint"), contents)
+        assert workshop.fill(session, Draft(user, "paint"), contents)
     assert set(author.files()) == set(files)
 
 
@@ -264,7 +265,7 @@ def test_what_cannot_be_run_is_a_sentence(site: Site) -> None:
     assert "20 to 400" in ann.post("series", {"opponent": "random", "matches": 5}).json()["error"]
     ann.token = ""
     assert ann.post("run", {"opponent": "random"}).status_code == 400
-    assert workshop_tasks.DO not in [job for job, *_ in site.queue.jobs]
+    assert workshop.DO not in [job for job, *_ in site.queue.jobs]
 
 
 def test_a_worker_that_is_gone_is_told_and_the_draft_is_untouched(site: Site) -> None:
@@ -272,14 +273,14 @@ def test_a_worker_that_is_gone_is_told_and_the_draft_is_untouched(site: Site) ->
     ann.write(paint(f"return {WALK}"))
     ann.run()
     with site.resources.database.writing() as session:
-        assert workshop_tasks.claim_task(session, "a worker that is killed") is not None
+        assert workshop.claim_task(session, "a worker that is killed") is not None
     assert ann.report()["goes_on"]
     site.clock.advance(21)
     with site.resources.database.writing() as session:
-        workshop_tasks.sweep(session)
+        workshop.sweep(session)
     run = ann.report()
     assert (run["goes_on"], run["is_lost"], run["failed"]) == (False, True, True)
-    assert workshop_tasks.GONE in run["words"]
+    assert workshop.GONE in run["words"]
     assert ann.files()["bot.py"]["text"] == paint(f"return {WALK}")
     ann.run()
     with working(site):
@@ -290,10 +291,10 @@ def test_a_message_that_is_lost_is_sent_again(site: Site) -> None:
     ann = Author(site, "Ann")
     ann.run()
     site.queue.jobs.clear()
-    workshop_tasks.send_lost(site.resources)
+    jobs.send_lost_tasks(site.resources)
     assert site.queue.jobs == []
     site.clock.advance(61)
-    workshop_tasks.send_lost(site.resources)
+    jobs.send_lost_tasks(site.resources)
     with working(site):
         assert not ann.ended()["failed"]
 
@@ -340,7 +341,7 @@ def test_the_page_says_which_share_a_run_waits_for(site: Site) -> None:
     Process("w", "1", ["worker"], site.clock(), programs).beat(site.resources)
     ann.run()
     with site.resources.database.writing() as session:
-        assert workshop_tasks.claim_task(session, "w") is not None
+        assert workshop.claim_task(session, "w") is not None
     ben.run()
     assert ben.report()["waits"] == (
         "It waits: half of the places are kept for matches, and all others are in use. "

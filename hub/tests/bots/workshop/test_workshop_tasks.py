@@ -10,11 +10,10 @@ import pytest
 from sqlalchemy import select
 
 from cw_hub.accounts import service as accounts_service
-from cw_hub.bots import workshop_tasks
-from cw_hub.bots.drafts import Draft
-from cw_hub.bots.workshop_tasks import Claim, New, News, Task
+from cw_hub.bots import workshop
+from cw_hub.bots.workshop import Claim, Draft, New, Task
 from cw_hub.operation.resources import Resources
-from cw_hub.players.messages import Piece
+from cw_hub.players.messages import News, Piece
 from cw_hub.store.models import TaskKind, WorkshopPiece
 from hub.tests.conftest import StillClock
 
@@ -34,11 +33,11 @@ class Desk:
     def begin(self, draft: Draft, kind: TaskKind = "run") -> int:
         with self.resources.database.writing() as session:
             new = New(draft, kind, {"opponent": "random"}, "0" * 64, b"zip")
-            return workshop_tasks.begin(session, new)
+            return workshop.begin_task(session, new)
 
     def claim(self, worker: str = "w") -> Claim | None:
         with self.resources.database.writing() as session:
-            return workshop_tasks.claim_task(session, worker)
+            return workshop.claim_task(session, worker)
 
     def claimed(self, worker: str = "w") -> Claim:
         claim = self.claim(worker)
@@ -47,29 +46,29 @@ class Desk:
 
     def beat(self, claim: Claim, *pieces: Piece) -> bool:
         with self.resources.database.writing() as session:
-            return workshop_tasks.beat(session, claim, News({"words": ""}, pieces))
+            return workshop.beat(session, claim, News({"words": ""}, pieces))
 
     def finish(self, claim: Claim) -> bool:
         with self.resources.database.writing() as session:
-            return workshop_tasks.finish(session, claim, News({"words": "won"}))
+            return workshop.finish(session, claim, News({"words": "won"}))
 
     def find(self, draft: Draft, kind: TaskKind = "run") -> Task:
         with self.resources.database.reading() as session:
-            task = workshop_tasks.find(session, draft, kind)
+            task = workshop.find_task(session, draft, kind)
         assert task is not None
         return task
 
     def ahead_of(self, draft: Draft, kind: TaskKind = "run") -> int:
         with self.resources.database.reading() as session:
-            return workshop_tasks.ahead_of(session, kind, self.find(draft, kind))
+            return workshop.ahead_of(session, kind, self.find(draft, kind))
 
     def keeps_others_waiting(self) -> bool:
         with self.resources.database.reading() as session:
-            return workshop_tasks.keeps_others_waiting(session)
+            return workshop.keeps_others_waiting(session)
 
     def sweep(self) -> None:
         with self.resources.database.writing() as session:
-            workshop_tasks.sweep(session)
+            workshop.sweep(session)
 
 
 @pytest.fixture
@@ -92,7 +91,7 @@ def test_a_task_whose_message_is_sent_again_keeps_its_turn(
     hub_clock.advance(60)
     with ThreadPoolExecutor(1) as thread:
         with desk.resources.database.writing() as session:
-            assert workshop_tasks.take_due(session) == 2
+            assert workshop.take_due(session) == 2
             claim = thread.submit(desk.claimed)
             # The scheduler has its rows, and has not written them yet.
             wait([claim], timeout=1)
@@ -111,7 +110,7 @@ def test_series_are_served_last_and_give_way(desk: Desk, hub_clock: StillClock) 
     assert desk.keeps_others_waiting()
     assert desk.beat(series)
     with desk.resources.database.writing() as session:
-        workshop_tasks.give_way(session, series)
+        workshop.give_way(session, series)
     assert not desk.beat(series)
     assert desk.claimed().id == run
     assert not desk.keeps_others_waiting()
@@ -127,7 +126,7 @@ def test_who_has_a_place_waits_with_all_else_and_others_do_not(desk: Desk) -> No
     assert desk.claimed().id == other
     assert desk.claim() is None
     with desk.resources.database.reading() as session:
-        assert workshop_tasks.own_running(session, ann.user) == "series"
+        assert workshop.own_running(session, ann.user) == "series"
     assert desk.finish(series)
     assert desk.claimed().id == run
 
@@ -153,7 +152,7 @@ def test_what_is_stopped_goes_on_no_more(desk: Desk, is_claimed: bool) -> None:
     desk.begin(ann)
     claim = desk.claimed() if is_claimed else None
     with desk.resources.database.writing() as session:
-        workshop_tasks.stop(session, ann, "run", "you have stopped it")
+        workshop.stop_task(session, ann, "run", "you have stopped it")
     assert desk.claim() is None
     assert claim is None or not desk.beat(claim)
     assert (desk.find(ann).state, desk.find(ann).cause) == ("stopped", "you have stopped it")
@@ -165,15 +164,15 @@ def test_a_worker_that_is_silent_for_too_long_has_lost_its_task(
     ann = desk.person("ann")
     desk.begin(ann)
     claim = desk.claimed()
-    hub_clock.advance(workshop_tasks.LOST_AFTER.total_seconds() - 1)
+    hub_clock.advance(workshop.LOST_AFTER.total_seconds() - 1)
     desk.sweep()
     assert desk.beat(claim)
-    hub_clock.advance(workshop_tasks.LOST_AFTER.total_seconds() - 1)
+    hub_clock.advance(workshop.LOST_AFTER.total_seconds() - 1)
     desk.sweep()
     assert desk.find(ann).state == "running"
     hub_clock.advance(2)
     desk.sweep()
-    assert (desk.find(ann).state, desk.find(ann).cause) == ("lost", workshop_tasks.GONE)
+    assert (desk.find(ann).state, desk.find(ann).cause) == ("lost", workshop.GONE)
     assert not desk.finish(claim)
 
 
@@ -184,7 +183,7 @@ def test_a_worker_that_is_told_to_end_gives_up_its_own_tasks_alone(desk: Desk) -
     desk.claimed("one")
     desk.claimed("two")
     with desk.resources.database.writing() as session:
-        workshop_tasks.lose_all_of(session, "one")
+        workshop.lose_all_of(session, "one")
     assert [desk.find(each).state for each in (ann, ben)] == ["lost", "running"]
 
 
@@ -194,13 +193,13 @@ def test_messages_that_may_be_lost_are_sent_again_once(desk: Desk, hub_clock: St
 
     def take_due() -> int:
         with desk.resources.database.writing() as session:
-            return workshop_tasks.take_due(session)
+            return workshop.take_due(session)
 
     assert take_due() == 0
-    hub_clock.advance(workshop_tasks.SENT_AGAIN / timedelta(seconds=1))
+    hub_clock.advance(workshop.SENT_AGAIN / timedelta(seconds=1))
     assert [take_due(), take_due()] == [2, 0]
     with desk.resources.database.writing() as session:
-        workshop_tasks.forget_messages(session)
+        workshop.forget_messages(session)
     assert take_due() == 2
 
 
@@ -209,12 +208,12 @@ def test_what_is_over_is_kept_for_a_week(desk: Desk, hub_clock: StillClock) -> N
     desk.begin(ann)
     assert desk.finish(desk.claimed())
     desk.begin(ben)
-    hub_clock.advance(workshop_tasks.RETENTION / timedelta(seconds=1))
-    assert workshop_tasks.forget_old(desk.resources) == 0
+    hub_clock.advance(workshop.RETENTION / timedelta(seconds=1))
+    assert workshop.forget_old(desk.resources) == 0
     hub_clock.advance(1)
     assert [
-        workshop_tasks.forget_old(desk.resources),
-        workshop_tasks.forget_old(desk.resources),
+        workshop.forget_old(desk.resources),
+        workshop.forget_old(desk.resources),
     ] == [1, 0]
     assert desk.find(ben).state == "queued"
 

@@ -13,9 +13,8 @@ import pytest
 from sqlalchemy import select
 
 from cw_hub.accounts import service as accounts_service
-from cw_hub.bots import drafts, workshop_tasks
-from cw_hub.bots.drafts import Draft
-from cw_hub.bots.workshop_tasks import DO, New, Task
+from cw_hub.bots import workshop
+from cw_hub.bots.workshop import DO, Draft, New, Task
 from cw_hub.operation.queue import WORKSHOP, CeleryQueue
 from cw_hub.operation.resources import Resources, opened
 from cw_hub.operation.settings import read_settings
@@ -62,17 +61,17 @@ class RealHub:
         self, draft: Draft, files: Mapping[str, str], kind: TaskKind, request: Mapping[str, Any]
     ) -> None:
         """Ask for a task as a page does, with the files of a kit beside those that are given."""
-        kit = {each.name: each.text for each in drafts.from_kit("paint")}
+        kit = {each.name: each.text for each in workshop.from_kit("paint")}
         both = {**kit, **files} if "bot.py" in files else files
         source = packages.pack({name: text.encode() for name, text in both.items()})
         with self.resources.database.writing() as session:
             new = New(draft, kind, dict(request), "0" * 64, source)
-            workshop_tasks.begin(session, new)
+            workshop.begin_task(session, new)
         assert self.resources.queue.send(DO, queue=WORKSHOP)
 
     def task(self, draft: Draft, kind: TaskKind = "run") -> Task:
         with self.resources.database.reading() as session:
-            task = workshop_tasks.find(session, draft, kind)
+            task = workshop.find_task(session, draft, kind)
         assert task is not None
         return task
 
@@ -131,7 +130,7 @@ def test_what_a_killed_worker_did_is_lost_and_can_be_done_again(hub: RealHub) ->
     hub.worker.kill()
     wait_until(lambda: gone(sandboxes), "the end of the sandboxes")
     for author in (running, building):
-        assert hub.wait_for(author, "lost").cause == workshop_tasks.GONE
+        assert hub.wait_for(author, "lost").cause == workshop.GONE
     hub.worker.start()
     hub.begin(running, WALKER, "run", RUN)
     assert "won" in hub.wait_for(running, "done").report["words"]
@@ -143,7 +142,7 @@ def test_a_series_of_a_worker_that_is_told_to_end_is_lost_at_once(hub: RealHub) 
     wait_until(lambda: bool((hub.task(author, "series").report or {}).get("matches")), "a match")
     hub.worker.process.send_signal(signal.SIGTERM)
     lost = hub.wait_for(author, "lost", "series")
-    assert lost.cause == workshop_tasks.LEFT
+    assert lost.cause == workshop.LEFT
     assert lost.report["matches"]
     hub.worker.process.wait()
     hub.worker.start()

@@ -1,37 +1,231 @@
-"""Workshop tasks, stored as rows: created by pages, claimed by workers, ended by either.
+"""The workshop: drafts of bots and their tasks, as rows.
 
-A user has at most one task of each kind per game and occupies one slot at a time; their other tasks
-wait. Users are served in the order of their requests.
+A draft is the files that a user edits for a game. Every save passes the digest of the content it
+was based on, so that edits made in another window are never silently overwritten.
+
+Tasks of a draft are created by pages, claimed by workers, and ended by either. A user has at most
+one task of each kind per game and occupies one slot at a time; their other tasks wait. Users are
+served in the order of their requests.
 """
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from hashlib import sha256
-from threading import Lock
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final
 
-from cachetools import LRUCache
 from sqlalchemy import ColumnElement, and_, delete, func, or_, select, update
 
-from cw.errors import ArenaError, UsageError
+from cw import kits
+from cw.errors import UsageError, short
 from cw.games.rules import Json
-from cw_hub.bots import programs, shares
-from cw_hub.bots.addresses import PROGRAM, ClaimedSeat, isolation_of
-from cw_hub.bots.drafts import Draft
-from cw_hub.operation.queue import WORKSHOP
+from cw.workshop.project import (
+    LARGEST_FILE,
+    MAIN,
+    MOST_FILES,
+    NAME,
+    USUAL,
+    ChangedMeanwhile,
+    TextFile,
+    digest_of,
+)
+from cw_hub.bots import shares
+from cw_hub.context import Clock
 from cw_hub.operation.resources import Resources
-from cw_hub.players.messages import DRAFT, MATCH, Built, Done, FromPlayer, Piece, Program
-from cw_hub.players.messages import Draft as MessagesDraft
-from cw_hub.players.messages import News as MessagesNews
-from cw_hub.store.database import Session
-from cw_hub.store.models import ProgramCheck, TaskKind, TaskState, User, WorkshopPiece, WorkshopTask
-from cw_hub.store.objects import file_at
+from cw_hub.players.messages import Kind, News
+from cw_hub.store.database import Session, insert_missing
+from cw_hub.store.models import (
+    Bot,
+    BotVersion,
+    DraftFile,
+    ProgramCheck,
+    TaskState,
+    User,
+    WorkshopPiece,
+    WorkshopTask,
+)
 
-Kind: TypeAlias = TaskKind
+LARGEST: Final = 2 * 1024 * 1024
+"""Maximum size in bytes of all files of a draft together."""
+
+ALSO_HERE: Final = "another window has changed this file meanwhile"
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """The identity of a draft: a user has one per game."""
+
+    user: int
+    game: str
+
+
+def files(session: Session, draft: Draft) -> list[TextFile]:
+    """Return a draft's files, sorted by name; before the first edit, those of a kit."""
+    return stored(session, draft) or from_kit(draft.game)
+
+
+def stored(session: Session, draft: Draft) -> list[TextFile]:
+    """Return a draft's stored files, sorted by name; none before the first edit."""
+    mine = select(DraftFile.name, DraftFile.text, DraftFile.digest).where(
+        DraftFile.user_id == draft.user, DraftFile.game == draft.game
+    )
+    rows = [TextFile(*row) for row in session.execute(mine)]
+    # Sorted here, because databases differ in their sort order.
+    return sorted(rows, key=lambda file: file.name)
+
+
+def from_kit(game: str, language: str = "") -> list[TextFile]:
+    """Return the editable files of a game's kit, sorted by name; "" means the first language."""
+    kit = kits.files(game, language or next(iter(kits.languages_of(game))))
+    return [text_file(name, kit[name].read_text()) for name in sorted(kit) if NAME.fullmatch(name)]
+
+
+def text_file(name: str, text: str) -> TextFile:
+    """Return a file of a draft; raise UsageError if it is invalid."""
+    data = text.encode()
+    if not NAME.fullmatch(name):
+        raise UsageError(f"{short(name)} is not a valid name of a file in a draft")
+    if "\0" in text:
+        raise UsageError(f"{name} contains a NUL character, which text cannot have: delete it")
+    if len(data) > LARGEST_FILE:
+        raise UsageError(f"a file may have at most {LARGEST_FILE} bytes, not {len(data)}")
+    return TextFile(name, text, sha256(data).hexdigest())
+
+
+def save_file(session: Session, draft: Draft, file: TextFile, base: str) -> TextFile:
+    """Save a file if its stored content has the digest `base` ("" for a new file); return it.
+
+    Raises ChangedMeanwhile if the content differs, and UsageError if the draft becomes too large.
+    """
+    session.scalars(select(User.id).where(User.id == draft.user).with_for_update()).one()
+    there = {each.name: each for each in files(session, draft)}
+    now = there.get(file.name)
+    if (now.digest if now else "") != base:
+        raise ChangedMeanwhile(now, ALSO_HERE)
+    there[file.name] = file
+    refuse_large(list(there.values()))
+    insert_missing(
+        session, DraftFile, [row_of(draft, each, session.clock) for each in there.values()]
+    )
+    row = session.get_one(DraftFile, (draft.user, draft.game, file.name))
+    row.text, row.digest = file.text, file.digest
+    row.size, row.changed_at = len(file.text.encode()), session.now()
+    return file
+
+
+def language_of(draft: list[TextFile]) -> str:
+    """Return the language of a draft, or the default one if unknown."""
+    names = {each.name for each in draft}
+    return next((language for language, main in MAIN.items() if main in names), USUAL)
+
+
+def is_untouched(game: str, draft: list[TextFile]) -> bool:
+    """Return whether a draft consists of the unchanged files of a kit."""
+    return any(draft == from_kit(game, language) for language in kits.languages_of(game))
+
+
+def begin_again(session: Session, draft: Draft, language: str, base: str) -> None:
+    """Replace a draft whose digest is `base` with the kit of a language.
+
+    An unedited draft is replaced whatever its digest. Raises ChangedMeanwhile, without changing
+    anything, if another window has edited it, and UsageError for an unknown language.
+    """
+    kit = from_kit(draft.game, language)
+    session.scalars(select(User.id).where(User.id == draft.user).with_for_update()).one()
+    there = files(session, draft)
+    if not is_untouched(draft.game, there) and digest_of(there) != base:
+        raise ChangedMeanwhile(None, "another window has changed your draft meanwhile")
+    mine = (DraftFile.user_id == draft.user, DraftFile.game == draft.game)
+    session.execute(delete(DraftFile).where(*mine))
+    insert_missing(session, DraftFile, [row_of(draft, each, session.clock) for each in kit])
+
+
+def fill(session: Session, draft: Draft, sent: Mapping[str, bytes]) -> bool:
+    """Fill an empty draft with files; return False, and change nothing, if it has been edited.
+
+    Raises UsageError if a file cannot be edited here: versions saved from the draft would lack it.
+    """
+    there = [text_file(name, decoded(name, data)) for name, data in sent.items()]
+    refuse_large(there)
+    session.scalars(select(User.id).where(User.id == draft.user).with_for_update()).one()
+    if stored(session, draft):
+        return False
+    insert_missing(session, DraftFile, [row_of(draft, each, session.clock) for each in there])
+    return True
+
+
+def decoded(name: str, data: bytes) -> str:
+    """Return the text of a file; raise UsageError if it is not UTF-8."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        raise UsageError(
+            f"{short(name)} is not UTF-8 text: the workshop edits nothing else"
+        ) from None
+
+
+def refuse_large(there: list[TextFile]) -> None:
+    """Raise UsageError if a draft has too many files or is too large."""
+    if len(there) > MOST_FILES:
+        raise UsageError(f"a draft may have at most {MOST_FILES} files")
+    size = sum(len(each.text.encode()) for each in there)
+    if size > LARGEST:
+        raise UsageError(f"a draft may have at most {LARGEST} bytes, not {size}")
+
+
+def row_of(draft: Draft, file: TextFile, clock: Clock) -> dict[str, object]:
+    """Return the database row of a draft's file."""
+    return {
+        "user_id": draft.user,
+        "game": draft.game,
+        "name": file.name,
+        "text": file.text,
+        "digest": file.digest,
+        "size": len(file.text.encode()),
+        "changed_at": clock(),
+    }
+
+
+MOST_VERSIONS: Final = 20
+"""Maximum number of own versions offered as opponents."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnVersion:
+    """One of the user's own versions that a draft can play against."""
+
+    bot: str
+    number: int
+    bot_id: str
+    sha256: str
+
+    @property
+    def key(self) -> str:
+        """The value that pages send; no strategy has such a name."""
+        return f"{self.bot}/{self.number}"
+
+    @property
+    def name(self) -> str:
+        """The version's name in a match."""
+        return f"{self.bot}-{self.number}"
+
+
+def own_versions(session: Session, draft: Draft) -> list[OwnVersion]:
+    """Return the versions that a user's draft can play against, latest first."""
+    columns = (Bot.name, BotVersion.number, Bot.bot_id, BotVersion.sha256)
+    mine = (Bot.user_id == draft.user, Bot.game == draft.game, BotVersion.state == "ready")
+    rows = select(*columns).join(BotVersion, BotVersion.bot_id == Bot.id).where(*mine)
+    latest = rows.order_by(BotVersion.created_at.desc(), BotVersion.id.desc())
+    return [OwnVersion(*row) for row in session.execute(latest.limit(MOST_VERSIONS))]
+
+
+# Tasks
+
+
+DO: Final = "workshop_task"
+"""The name of the job that carries out the next task of any kind."""
 
 OPEN: Final = ("queued", "running")
 
@@ -61,7 +255,7 @@ class New:
     """A task to be queued."""
 
     draft: Draft
-    kind: TaskKind
+    kind: Kind
     request: Json
     digest: str
     """The digest of the files."""
@@ -92,7 +286,7 @@ class Claim:
 
     id: int
     draft: Draft
-    kind: TaskKind
+    kind: Kind
     request: dict[str, Any]
     source: bytes
     worker: str
@@ -100,16 +294,7 @@ class Claim:
     """The last report of a task that gave way; None if it has not started before."""
 
 
-class News(NamedTuple):
-    """A worker's report on a task."""
-
-    report: Json
-    """Replaces the previous report."""
-    pieces: Sequence[Piece] = ()
-    """New pieces since the last report."""
-
-
-def begin(session: Session, new: New) -> int:
+def begin_task(session: Session, new: New) -> int:
     """Queue a task, replacing the previous one of its kind; return its id.
 
     The previous task's worker finds it deleted and stops. Of concurrent callers, the later one's
@@ -134,13 +319,13 @@ def begin(session: Session, new: New) -> int:
     return row.id
 
 
-def is_of(draft: Draft, kind: TaskKind) -> ColumnElement[bool]:
+def is_of(draft: Draft, kind: Kind) -> ColumnElement[bool]:
     """Return the condition for a draft's task of a kind."""
     table = WorkshopTask
     return and_(table.user_id == draft.user, table.game == draft.game, table.kind == kind)
 
 
-def find(session: Session, draft: Draft, kind: TaskKind) -> Task | None:
+def find_task(session: Session, draft: Draft, kind: Kind) -> Task | None:
     """Return a draft's task of a kind, or None."""
     table = WorkshopTask
     columns = (table.id, table.user_id, table.state, table.request, table.report, table.cause)
@@ -156,7 +341,7 @@ def ahead_of(session: Session, kind: Kind, task: Task) -> int:
     return session.scalars(waiting).one()
 
 
-def own_running(session: Session, user: int) -> TaskKind | None:
+def own_running(session: Session, user: int) -> Kind | None:
     """Return the kind of a user's running task, or None."""
     running = select(WorkshopTask.kind).where(
         WorkshopTask.user_id == user, WorkshopTask.state == "running"
@@ -248,7 +433,7 @@ def is_running(worker: str) -> ColumnElement[bool]:
     return and_(WorkshopTask.state == "running", WorkshopTask.worker == worker)
 
 
-def stop(session: Session, draft: Draft, kind: TaskKind, cause: str) -> None:
+def stop_task(session: Session, draft: Draft, kind: Kind, cause: str) -> None:
     """End a waiting or running task; its worker stops as soon as it notices."""
     end(session, and_(is_of(draft, kind), WorkshopTask.state.in_(OPEN)), "stopped", cause)
 
@@ -336,196 +521,3 @@ def piece_with(session: Session, task: int, kind: str, number: int) -> bytes | N
         WorkshopPiece.last >= number,
     )
     return session.scalar(its)
-
-
-MOST_BYTES: Final = 64 * 1024 * 1024
-"""Maximum bytes of cached programs: a hundred typical ones, or two of the largest."""
-
-
-class Programs:
-    """A cache of compiled programs by language and sources."""
-
-    def __init__(self, most: int = MOST_BYTES) -> None:
-        """Set the maximum number of bytes."""
-        self._lock = Lock()
-        self._programs = LRUCache[tuple[str, str], bytes](most, getsizeof=len)
-
-    def find(self, language: str, digest: str) -> bytes | None:
-        """Return the program compiled from sources with a digest, or None if it is not cached."""
-        with self._lock:
-            return self._programs.get((language, digest))
-
-    def keep(self, language: str, digest: str, program: bytes) -> None:
-        """Cache a program, evicting the least recently used ones if necessary."""
-        with self._lock:
-            if len(program) <= self._programs.maxsize:
-                self._programs[language, digest] = program
-
-
-PROGRAMS: Final = Programs()
-
-
-DO: Final = "workshop_task"
-"""The name of the job that carries out the next task of any kind."""
-
-LONGEST: Final[Mapping[TaskKind, float]] = {"run": 300, "ask": 120, "series": 1800, "check": 300}
-"""Maximum duration of a task in seconds, including its compiler."""
-
-OUR_FAULT: Final = "an error of the site"
-
-logger = logging.getLogger(__name__)
-
-
-def do_next(resources: Resources, *, worker: str, experiments: Collection[str] = ()) -> bool:
-    """Carry out the next task; return whether one could start."""
-    with resources.database.writing() as session:
-        claim = claim_task(session, worker, experiments)
-    if claim is None:
-        return False
-    do(resources, claim, experiments)
-    return True
-
-
-def send_next(resources: Resources) -> None:
-    """Have a worker look for a task again, as one that was refused may now be able to start."""
-    with resources.database.reading() as session:
-        if not any_waits(session):
-            return
-    with resources.database.writing() as session:
-        take_refused(session)
-    resources.queue.send(DO, queue=WORKSHOP)
-
-
-def send_lost(resources: Resources) -> None:
-    """Resend unclaimed tasks whose messages may be lost; concurrent calls send each once."""
-    with resources.database.writing() as session:
-        count = take_due(session)
-    for _ in range(count):
-        resources.queue.send(DO, queue=WORKSHOP)
-
-
-def do(resources: Resources, claim: Claim, experiments: Collection[str]) -> None:
-    """Carry out a task until it ends or must stop; none of its processes outlives the call."""
-    try:
-        with resources.players.play(draft_of(resources, claim), sent(resources, claim)) as play:
-            follow(resources, claim, play, experiments)
-    except ArenaError as error:
-        give_up(resources, claim, str(error))
-    except Exception:
-        logger.exception("the %s %s of the workshop", claim.kind, claim.id)
-        give_up(resources, claim, OUR_FAULT)
-
-
-def give_up(resources: Resources, claim: Claim, cause: str) -> None:
-    """End a task that cannot be carried out."""
-    with resources.database.writing() as session:
-        finish(session, claim, news_of(None), cause)
-
-
-def follow(
-    resources: Resources,
-    claim: Claim,
-    play: Iterable[FromPlayer],
-    experiments: Collection[str],
-) -> None:
-    """Record a player's reports on a task, until it ends or must stop."""
-    for message in play:
-        if isinstance(message, Built):
-            PROGRAMS.keep(claim.request["language"], digest_of(claim), message.data)
-        elif isinstance(message, Done):
-            with resources.database.writing() as session:
-                finish(session, claim, news_of(message.news), message.cause)
-        elif not goes_on(resources, claim, message, experiments):
-            return
-
-
-def goes_on(
-    resources: Resources, claim: Claim, message: FromPlayer, experiments: Collection[str]
-) -> bool:
-    """Record a report on a task; return whether the task continues."""
-    if isinstance(message, MessagesNews):
-        with resources.database.writing() as session:
-            is_claimed = beat(session, claim, news_of(message))
-    else:
-        with resources.database.reading() as session:
-            is_claimed = is_task_claimed(session, claim)
-    is_series = claim.kind == "series"
-    return is_claimed and not (is_series and has_given_way(resources, claim, experiments))
-
-
-def news_of(news: MessagesNews | None) -> News:
-    """Return a player's report in the form in which it is stored."""
-    return News(None) if news is None else News(news.report, news.pieces)
-
-
-def has_given_way(resources: Resources, claim: Claim, experiments: Collection[str]) -> bool:
-    """Requeue a series if it keeps other work waiting; return whether it was requeued."""
-    with resources.database.reading() as session:
-        if not keeps_others_waiting(session, experiments):
-            return False
-    with resources.database.writing() as session:
-        give_way(session, claim)
-    return True
-
-
-def digest_of(claim: Claim) -> str:
-    """Return the SHA-256 of a draft's zipped files."""
-    return sha256(claim.source).hexdigest()
-
-
-def draft_of(resources: Resources, claim: Claim) -> MessagesDraft:
-    """Return a task in the form sent to a player.
-
-    Raises UsageError if programs are not run here, or if something it needs was deleted in the
-    meantime.
-    """
-    if problem := programs.why_none(resources.settings):
-        raise UsageError(problem)
-    request = claim.request
-    replay: bytes | None = None
-    asked: tuple[bytes, ...] = ()
-    player = ""
-    if claim.kind == "run" and (key := request.get("replay")) is not None:
-        replay = file_at(resources.objects, key)
-        if replay is None:
-            raise UsageError("this replay was deleted: choose another one")
-    if claim.kind == "ask":
-        asked, player = run_of(resources, claim)
-    return MessagesDraft(
-        claim.kind,
-        claim.draft.game,
-        isolation_of(resources.settings, "require"),
-        request,
-        LONGEST[claim.kind],
-        PROGRAMS.find(request["language"], digest_of(claim)),
-        replay,
-        asked,
-        player,
-        claim.report,
-    )
-
-
-def run_of(resources: Resources, claim: Claim) -> tuple[tuple[bytes, ...], str]:
-    """Return the pieces of the run that a bot is asked about, and the bot's player in it.
-
-    Raises UsageError if another run has replaced it.
-    """
-    with resources.database.reading() as session:
-        run = find(session, claim.draft, "run")
-        pieces = pieces_of(session, run.id, MATCH) if run else []
-    if run is None or not pieces or run.id != claim.request["run"]:
-        raise UsageError("the run that was shown was deleted: run the bot again")
-    return tuple(pieces), str(run.report["player"])
-
-
-def sent(resources: Resources, claim: Claim) -> Iterator[Program]:
-    """Yield a draft as it was queued, and the program version that it plays against, if any."""
-    yield Program(DRAFT, claim.source)
-    version = claim.request.get("version")
-    if version is not None:
-        hosting = programs.hosting_of_people(resources.settings)
-        if hosting == "off":
-            raise UsageError(programs.NO_PROGRAMS)
-        spec = f"{PROGRAM}{version['sha256']}"
-        seat = ClaimedSeat(claim.request["opponent"], spec, version["bot_id"])
-        yield from programs.sent(resources.objects, [seat], hosting)
