@@ -41,8 +41,8 @@ from cw_hub.bots import versions
 from cw_hub.competitions import service as competitions_service
 from cw_hub.competitions.tournament import people
 from cw_hub.competitions.tournament import teams as tournament_teams
-from cw_hub.competitions.tournament.creation import team_lines
-from cw_hub.competitions.tournament.host_forms import read_boards
+from cw_hub.competitions.tournament.forms import read_boards
+from cw_hub.competitions.tournament.service import team_lines
 from cw_hub.pages.security import LARGEST_FORM, MOST_FIELDS
 from cw_hub.players import packages
 

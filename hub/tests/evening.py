@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cw_hub.competitions.tournament import teams as tournament_teams
-from cw_hub.competitions.tournament.creation import TournamentConfig, create
+from cw_hub.competitions.tournament.service import TournamentConfig, create
 from cw_hub.competitions.tournament.teams import printed
 from cw_hub.matches.jobs import Worker
 from cw_hub.matches.planning import PLAY, send_own

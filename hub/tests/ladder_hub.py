@@ -21,7 +21,8 @@ from cw.league.ladder import (
 )
 from cw.replays.document import decode
 from cw.replays.verify import verify
-from cw_hub.competitions.tournament import progress
+from cw_hub.competitions.tournament import progress, views
+from cw_hub.competitions.tournament.actions import ACTIONS, perform
 from cw_hub.matches.jobs import Worker
 from cw_hub.matches.planning import PLAY, send_own
 from cw_hub.matches.replays import viewed_key
@@ -152,6 +153,11 @@ class Tournament:
     def advance(self) -> int:
         return self.do(lambda session: progress.advance(session, self.id))
 
+    def act(self, name: str, **arguments: Any) -> Any:
+        """Do something as its host does on pages and by commands."""
+        action = ACTIONS[name]
+        return self.do(lambda session: perform(session, self.id, action, arguments))
+
     def send(self) -> list[int]:
         """Send what may be played now; return it in its order."""
         send_own(self.resources, MATCH_TYPES.sendings)
@@ -201,7 +207,8 @@ class Tournament:
         return self.read(select(MatchParticipant).where(where).order_by(MatchParticipant.slot))
 
     def phase(self, group: str) -> str:
-        return self.do(lambda s: progress.phase_of(s, self.groups[group]))
+        phases = self.do(lambda session: views.phases_of(session, "duel"))
+        return phases[self.groups[group]]
 
     def state(self) -> str:
         (row,) = self.read(select(Competition).where(Competition.id == self.id))

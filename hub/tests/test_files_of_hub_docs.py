@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cw.documents import parse_toml
-from cw_hub.competitions.tournament.creation import LARGEST_FILE, read_config
+from cw_hub.competitions.tournament.service import LARGEST_FILE, read_config
 from hub.tests.documents import DOCS
 from tests.documented import block
 

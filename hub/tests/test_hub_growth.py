@@ -12,9 +12,9 @@ import pytest
 from cw_hub.accounts.forms import is_email
 from cw_hub.bots.versions import compare
 from cw_hub.competitions import service as competitions_service
-from cw_hub.competitions.tournament.creation import team_lines
-from cw_hub.competitions.tournament.host_forms import read_boards
+from cw_hub.competitions.tournament.forms import read_boards
 from cw_hub.competitions.tournament.people import guests_of
+from cw_hub.competitions.tournament.service import team_lines
 from cw_hub.competitions.tournament.teams import read_ssh_key
 from cw_hub.operation.logs import masked
 from cw_hub.pages import forms as pages_forms

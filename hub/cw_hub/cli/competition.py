@@ -13,9 +13,9 @@ from cw.cli.groups import HelpfulGroup
 from cw.errors import UsageError, choices
 from cw.games.registry import load_game
 from cw_hub.cli import daily, tournament
-from cw_hub.cli.options import as_json, with_settings
-from cw_hub.cli.site import NAME, Answer, opened, reading, tell, writing
-from cw_hub.cli.tournament import FILE, NEW_FILE, NewTournament, read_text
+from cw_hub.cli.options import as_json, opened, tell, with_settings
+from cw_hub.cli.site import NAME, Answer, reading, writing
+from cw_hub.cli.tournament import FILE, NEW_FILE, Files, read_text
 from cw_hub.competitions import service as competitions_service
 from cw_hub.competitions.format import Format, NewCompetition, format_named
 from cw_hub.competitions.forms import read_all
@@ -115,7 +115,7 @@ def new(
     with opened(settings) as database, database.reading() as session:
         planned = plan(session, wanted)
     if make := tournament.MAKERS.get(planned.format.name):
-        make(settings, planned.tournament(file, teams, cards), as_json=as_json)
+        make(settings, planned.new, planned.dates, Files(file, teams, cards), as_json=as_json)
         return
     if file or teams or cards:
         raise UsageError("--config, --teams and --cards are for --format tournament")
@@ -140,15 +140,6 @@ class Plan:
         facts = self.format.create(session, self.new)
         self.format.schedule(session, facts, self.dates)
         return facts
-
-    def tournament(
-        self, file: Path | None, teams: Path | None, cards: Path | None
-    ) -> NewTournament:
-        """Return the options for `tournament.make`, with the file, teams and cards."""
-        new, settings = self.new, dict(self.new.settings)
-        groups = [name for name in settings.pop("groups", "").split(",") if name]
-        words = (new.slug, new.game, new.title, new.description)
-        return NewTournament(*words, file, teams, cards, self.dates, settings, groups)
 
 
 def plan(session: Session, wanted: Wanted) -> Plan:

@@ -1,18 +1,21 @@
-"""Options shared by `cw hub` commands, and the message for a database that does not respond."""
+"""What `cw hub` commands share: options, the database of a site, and output."""
 
 from __future__ import annotations
 
+import json
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
 import click
 
-from cw.errors import Failure, UsageError
+from cw.errors import Failure, UsageError, visible
 from cw_hub.operation.settings import HubSettings, read_settings
-from cw_hub.store.database import AWAY, reason
+from cw_hub.store.database import AWAY, Database, reason
+from cw_hub.store.migrations import prepare
 from cw_hub.store.objects import StoreAway
 
 P = ParamSpec("P")
@@ -100,3 +103,21 @@ def outage(error: Exception) -> str | None:
     if not isinstance(error, AWAY):
         return None
     return f"the database does not answer: {reason(error)}"
+
+
+@contextmanager
+def opened(settings: HubSettings) -> Iterator[Database]:
+    """Open the database of a site that has been started before."""
+    if settings.is_sqlite and not settings.data.is_dir():
+        raise UsageError(f"there is no data folder {settings.data}; cw hub serve creates it")
+    database = Database(settings.database)
+    try:
+        prepare(database)
+        yield database
+    finally:
+        database.close()
+
+
+def tell(document: dict[str, Any], words: str, *, as_json: bool) -> None:
+    """Print a result, as JSON or as text."""
+    click.echo(json.dumps(document, default=str) if as_json else visible(words))

@@ -9,8 +9,8 @@ import click
 
 from cw.errors import UsageError
 from cw_hub.accounts import audit
-from cw_hub.cli.options import as_json, with_settings
-from cw_hub.cli.site import Answer, opened, tell, writing
+from cw_hub.cli.options import as_json, opened, tell, with_settings
+from cw_hub.cli.site import Answer, writing
 from cw_hub.competitions.rated import service as rated_service
 from cw_hub.operation.settings import HubSettings
 from cw_hub.store.database import Session

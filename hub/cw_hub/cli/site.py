@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import asdict
 from functools import partial, wraps
 from typing import Any, Concatenate, Final, ParamSpec, TypeAlias, get_args
@@ -19,7 +19,7 @@ from cw_hub.accounts.tickets import NewToken, Scope
 from cw_hub.bots import house
 from cw_hub.bots import service as bots_service
 from cw_hub.bots.service import NewBot
-from cw_hub.cli.options import as_json, with_settings
+from cw_hub.cli.options import as_json, opened, tell, with_settings
 from cw_hub.competitions.format import competing
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import opened as resources_opened
@@ -27,7 +27,6 @@ from cw_hub.operation.settings import HubSettings
 from cw_hub.site.admin import actions
 from cw_hub.site.formats import FORMATS
 from cw_hub.store.database import OPERATOR, Database, Session
-from cw_hub.store.migrations import prepare
 from cw_hub.store.models import Role
 
 P = ParamSpec("P")
@@ -36,24 +35,6 @@ Answer: TypeAlias = tuple[dict[str, Any], str]
 """What a command prints: a document with `--json`, or else words."""
 
 NAME: Final = click.argument("name")
-
-
-@contextmanager
-def opened(settings: HubSettings) -> Iterator[Database]:
-    """Open the database of a site that has been started before."""
-    if settings.is_sqlite and not settings.data.is_dir():
-        raise UsageError(f"there is no data folder {settings.data}; cw hub serve creates it")
-    database = Database(settings.database)
-    try:
-        prepare(database)
-        yield database
-    finally:
-        database.close()
-
-
-def tell(document: dict[str, Any], words: str, *, as_json: bool) -> None:
-    """Print a result, as JSON or as text."""
-    click.echo(json.dumps(document, default=str) if as_json else visible(words))
 
 
 def answering(

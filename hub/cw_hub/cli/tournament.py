@@ -4,68 +4,121 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from io import BytesIO
 from pathlib import Path
-from typing import Any, Concatenate, Final, ParamSpec, TypeVar, get_args
+from typing import Any, Final, TypeAlias, get_args
 
 import click
+from msgspec.structs import replace
 
 from cw.documents import read_toml
 from cw.errors import UsageError, short
 from cw.files import write_whole
 from cw.league.ladder import EventKind
-from cw_hub.cli.options import as_json, with_settings
-from cw_hub.cli.site import opened, tell
+from cw_hub.cli.options import as_json, opened, tell, with_settings
 from cw_hub.competitions import service as competitions_service
+from cw_hub.competitions.format import NewCompetition
 from cw_hub.competitions.service import CompetitionFacts, Dates
-from cw_hub.competitions.tournament import events as tournament_events
 from cw_hub.competitions.tournament import export as tournament_export
-from cw_hub.competitions.tournament import host_overview, host_rounds, host_teams, progress
-from cw_hub.competitions.tournament import teams as tournament_teams
-from cw_hub.competitions.tournament.creation import (
+from cw_hub.competitions.tournament import views
+from cw_hub.competitions.tournament.actions import ACTIONS, Action, perform
+from cw_hub.competitions.tournament.service import (
     LARGEST_FILE,
     TournamentConfig,
     create,
     read_config,
     read_event,
+    schedule,
+    settings_and_groups,
     team_lines,
     with_teams,
 )
-from cw_hub.competitions.tournament.events import schedule
-from cw_hub.competitions.tournament.format import typed
-from cw_hub.competitions.tournament.groups import NewGroup, add_group
 from cw_hub.competitions.tournament.settings import FORMAT
 from cw_hub.competitions.tournament.team_bots import WHERE_SECRET
-from cw_hub.competitions.tournament.teams import Card, NewTeam, add_teams, printed
+from cw_hub.competitions.tournament.teams import (
+    Card,
+    NewGroup,
+    issue,
+    issue_to_host,
+    printed,
+    team_named,
+    whole_file,
+)
 from cw_hub.context import utc_now
 from cw_hub.operation.settings import HubSettings
 from cw_hub.store.database import OPERATOR, Session
 from cw_hub.store.models import GroupKind
 from cw_hub.store.objects import ObjectStore
 
-P = ParamSpec("P")
-T = TypeVar("T")
-
 FILE: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
 NEW_FILE: Final = click.Path(dir_okay=False, path_type=Path)
 
 
-def act(
-    settings: HubSettings,
-    slug: str,
-    verb: Callable[Concatenate[Session, int, P], T],
-    *args: P.args,
-    **kwargs: P.kwargs,
-) -> T:
-    """Run a function on a tournament in a separate transaction, and advance the tournament."""
+class TextFile(click.Path):
+    """A file, of which a command gets the text."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the text of the file."""
+        path: Any = super().convert(value, param, ctx)
+        return read_text(Path(path))
+
+
+TYPES: Final[Mapping[str, Any]] = {
+    "text": str,
+    "number": int,
+    "file": TextFile(exists=True, dir_okay=False),
+}
+"""The types of options by those of the values of actions."""
+
+Command: TypeAlias = Callable[..., None]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A transaction that changes a tournament."""
+
+    session: Session
+    competition: CompetitionFacts
+
+    def do(self, name: str, **arguments: Any) -> Any:
+        """Perform an action on the tournament; return its result."""
+        action = ACTIONS[name]
+        return perform(self.session, self.competition.id, action, arguments)
+
+    def do_chosen(self, options: Mapping[str, Any]) -> None:
+        """Perform the actions that were chosen by options, in the order of the table."""
+        for name, action in ACTIONS.items():
+            typed = options.get(variable(name))
+            if is_given(typed):
+                values = typed if isinstance(typed, tuple) else (typed,)
+                if typed is True:  # A flag, which has no values.
+                    values = ()
+                self.do(name, **action.arguments(self.session, self.competition.id, values))
+
+    def ids_of(self, names: Sequence[str]) -> list[int]:
+        """Return the ids of the teams with these slugs or names; without names, of all teams."""
+        competition = self.competition.id
+        if not names:
+            return [team.id for team in views.teams_overview(self.session, competition)]
+        return [team_named(self.session, competition, name).id for name in names]
+
+
+@contextmanager
+def changing(settings: HubSettings, slug: str) -> Iterator[Change]:
+    """Change a tournament in one transaction, so that a command does all or nothing."""
     with opened(settings) as database, database.writing(OPERATOR) as session:
-        competition = find(session, slug)
-        result = verb(session, competition.id, *args, **kwargs)
-        progress.advance(session, competition.id)
-        return result
+        yield Change(session, find(session, slug))
+
+
+@contextmanager
+def reading(settings: HubSettings, slug: str) -> Iterator[tuple[Session, CompetitionFacts]]:
+    """Read a tournament."""
+    with opened(settings) as database, database.reading() as session:
+        yield session, find(session, slug)
 
 
 def find(session: Session, slug: str) -> CompetitionFacts:
@@ -76,13 +129,38 @@ def find(session: Session, slug: str) -> CompetitionFacts:
     return competition
 
 
-def ids_of(settings: HubSettings, slug: str, names: Sequence[str]) -> list[int]:
-    """Return the ids of the teams with these slugs or names; without names, of all teams."""
-    with opened(settings) as database, database.reading() as session:
-        competition = find(session, slug).id
-        if not names:
-            return [team.id for team in host_overview.teams_overview(session, competition)]
-        return [host_teams.team_named(session, competition, name).id for name in names]
+def with_actions(command: str) -> Callable[[Command], Command]:
+    """Add the actions that are options of a command."""
+
+    def added(function: Command) -> Command:
+        for name, action in reversed(list(ACTIONS.items())):
+            if action.command == command:
+                function = option_of(name, action)(function)
+        return function
+
+    return added
+
+
+def option_of(name: str, action: Action) -> Callable[[Command], Command]:
+    """Return an option for an action: a flag, or one that takes the values of its form."""
+    values, names = action.form.parameters, (f"--{action.option or name}", variable(name))
+    if not values:
+        return click.option(*names, is_flag=True, help=action.help)
+    types = tuple(TYPES[value.type] for value in values)
+    metavar = " ".join(value.metavar for value in values)
+    return click.option(
+        *names, type=types if len(types) > 1 else types[0], metavar=metavar, help=action.help
+    )
+
+
+def variable(name: str) -> str:
+    """Return the name of the variable that receives an action's option."""
+    return name.replace("-", "_")
+
+
+def is_given(value: Any) -> bool:
+    """Return whether an option was typed."""
+    return value is not None and value is not False
 
 
 def counted(number: int, word: str) -> str:
@@ -112,9 +190,10 @@ def cards(
     as_json: bool,
 ) -> None:
     """Issue new login tokens to the given teams, or to all; earlier ones become invalid."""
-    ids = ids_of(settings, slug, teams)
     if revoke:
-        act(settings, slug, host_teams.revoke_tokens, ids)
+        with changing(settings, slug) as change:
+            ids = change.ids_of(teams)
+            change.do("revoke-tokens", ids=ids)
         tell(
             {"revoked": len(ids)},
             f"revoked the tokens of {counted(len(ids), 'team')}",
@@ -123,11 +202,11 @@ def cards(
         return
     if file is not None:
         refuse_existing(file)
-    with opened(settings) as database, database.writing(OPERATOR) as session:
-        competition = find(session, slug)
-        issued = tournament_teams.issue(session, competition.id, ids)
+    with changing(settings, slug) as change:
+        issued = change.do("issue-tokens", ids=change.ids_of(teams))
         if file is not None:
-            write_cards(settings, file, competition.slug, competition.title, issued)
+            facts = change.competition
+            write_cards(settings, file, facts.slug, facts.title, issued)
     words = "\n".join(f"{card.slug}  {printed(card.token)}" for card in issued)
     tell(
         {"cards": documents_of(issued)},
@@ -143,7 +222,8 @@ def cards(
 @as_json
 def host_token(settings: HubSettings, slug: str, *, keep: bool, as_json: bool) -> None:
     """Print a new token for the host, once; earlier tokens become invalid."""
-    token = printed(act(settings, slug, tournament_teams.issue_to_host, keep=keep))
+    with changing(settings, slug) as change:
+        token = printed(issue_to_host(change.session, change.competition.id, keep=keep))
     tell({"host_token": token}, token, as_json=as_json)
 
 
@@ -151,7 +231,7 @@ def write_cards(
     settings: HubSettings, file: Path, slug: str, title: str, cards: Sequence[Card]
 ) -> None:
     """Write the cards as a printable page that only its owner can read."""
-    page = tournament_teams.whole_file(title, address_of(settings, slug), cards)
+    page = whole_file(title, address_of(settings, slug), cards)
     if not settings.public_url:
         click.echo(NO_ADDRESS, err=True)
     try:
@@ -187,44 +267,37 @@ def documents_of(cards: Sequence[Card]) -> list[dict[str, Any]]:
 
 
 @dataclass(frozen=True, slots=True)
-class NewTournament:
-    """The options of `new`."""
+class Files:
+    """The files of a new tournament; None: none."""
 
-    slug: str
-    game: str
-    title: str
-    description: str
-    """"": the one from the file."""
     config: Path | None
     teams: Path | None
     cards: Path | None
-    dates: Dates
-    settings: Mapping[str, Any]
-    """Settings as in a file: those of the tournament that is copied."""
-    groups: Sequence[str]
 
 
-def make(settings: HubSettings, options: NewTournament, *, as_json: bool) -> None:
+def make(
+    settings: HubSettings, wanted: NewCompetition, dates: Dates, files: Files, *, as_json: bool
+) -> None:
     """Create a tournament, and print the token of its host."""
-    config = config_of(options)
-    if options.cards is not None:
-        refuse_existing(options.cards)
+    config = config_of(wanted, files)
+    if files.cards is not None:
+        refuse_existing(files.cards)
     with opened(settings) as database, database.writing(OPERATOR) as session:
         new = create(session, config)
-        if options.dates != Dates():
+        if dates != Dates():
             facts = competitions_service.named(session, f"{FORMAT}/{new.slug}")
-            schedule(session, facts, options.dates)
-        token = printed(tournament_teams.issue_to_host(session, new.id))
+            schedule(session, facts, dates)
+        token = printed(issue_to_host(session, new.id))
         cards: list[Card] = []
-        if new.teams and (options.cards is not None or as_json):
-            cards = tournament_teams.issue(session, new.id, new.teams)
-        if options.cards is not None:
-            write_cards(settings, options.cards, new.slug, new.title, cards)
+        if new.teams and (files.cards is not None or as_json):
+            cards = issue(session, new.id, new.teams)
+        if files.cards is not None:
+            write_cards(settings, files.cards, new.slug, new.title, cards)
     name, address = f"{FORMAT}/{new.slug}", address_of(settings, new.slug)
     lines = [f"created {name} with {counted(len(new.teams), 'team')}"]
     lines += [f"Its page: {address}", f"Token of the host: {token}"]
-    if options.cards is not None:
-        lines.append(f"Cards to print: {options.cards}")
+    if files.cards is not None:
+        lines.append(f"Cards to print: {files.cards}")
     late = sum(event.at < utc_now() for event in config.events)
     if late:
         lines.append(f"{counted(late, 'event')} in the past: they take effect at once")
@@ -232,27 +305,22 @@ def make(settings: HubSettings, options: NewTournament, *, as_json: bool) -> Non
     tell({**document, "cards": documents_of(cards)}, "\n".join(lines), as_json=as_json)
 
 
-def config_of(options: NewTournament) -> TournamentConfig:
+def config_of(wanted: NewCompetition, files: Files) -> TournamentConfig:
     """Return the configuration of a tournament: from its file, list of teams and options."""
-    table = {} if options.config is None else read_toml(options.config, LARGEST_FILE)
+    table = {} if files.config is None else read_toml(files.config, LARGEST_FILE)
     try:
-        config = read_config(table, options.slug, options.game)
+        config = read_config(table, wanted.slug, wanted.game)
     except UsageError as error:
-        raise UsageError(f"{options.config}: {error}" if options.config else str(error)) from None
-    if options.settings:
-        config = replace(config, settings={**typed(options.settings), **config.settings})
-    if options.groups and not config.groups:
-        config = replace(config, groups=[NewGroup(name) for name in options.groups])
-    if options.title:
-        config = replace(config, title=options.title)
-    if options.description:
-        config = replace(config, description=options.description)
-    return with_teams(config, [] if options.teams is None else lines_of(options.teams))
-
-
-def lines_of(file: Path) -> Sequence[NewTeam]:
-    """Return the teams listed in a file."""
-    return list(team_lines(read_text(file)))
+        raise UsageError(f"{files.config}: {error}" if files.config else str(error)) from None
+    settings, groups = settings_and_groups(wanted.settings)
+    config = replace(
+        config,
+        settings={**settings, **config.settings},
+        groups=config.groups or groups,
+        title=wanted.title or config.title,
+        description=wanted.description or config.description,
+    )
+    return with_teams(config, list(team_lines(read_text(files.teams))))
 
 
 def read_text(file: Path | None) -> str:
@@ -285,8 +353,7 @@ def read_bounded(file: Path) -> bytes:
 @click.option("--boards", default="", help="JSON: a list of boards with their options.")
 @click.option("--replace", "replaces", is_flag=True, help="Replace the other boards by these.")
 @click.option("--announced", is_flag=True, help="Show the title in advance.")
-@click.option("--cancel", type=int, metavar="ID", help="Cancel the event with this ID.")
-@click.option("--undo-end", is_flag=True, help="Undo the end of the tournament, within an hour.")
+@with_actions("event")
 @with_settings
 @as_json
 def event(
@@ -298,27 +365,25 @@ def event(
     text: str,
     group: str,
     boards: str,
-    cancel: int | None,
     *,
     replaces: bool,
     announced: bool,
-    undo_end: bool,
     as_json: bool,
+    **chosen: Any,
 ) -> None:
     """Plan or cancel an event; without KIND, list the events."""
-    if cancel is not None:
-        act(settings, slug, tournament_events.remove_event, cancel)
-    if undo_end:
-        act(settings, slug, host_teams.undo_end)
-    if kind is not None:
-        required = {"kind": kind, "at": read_time(at), "title": title or kind.capitalize()}
-        texts = {"text": text, "group": group, "mode": "replace" if replaces else "add"}
-        planned = read_event(
-            {**required, **texts, "announced": announced, "boards": read_json(boards)}
-        )
-        act(settings, slug, tournament_events.add_event, planned, is_late=not at)
-    with opened(settings) as database, database.reading() as session:
-        listed = host_overview.events_overview(session, find(session, slug).id)
+    if kind is not None or any(map(is_given, chosen.values())):
+        with changing(settings, slug) as change:
+            change.do_chosen(chosen)
+            if kind is not None:
+                required = {"kind": kind, "at": read_time(at), "title": title or kind.capitalize()}
+                texts = {"text": text, "group": group, "mode": "replace" if replaces else "add"}
+                planned = read_event(
+                    {**required, **texts, "announced": announced, "boards": read_json(boards)}
+                )
+                change.do("add-event", event=planned, is_late=not at)
+    with reading(settings, slug) as (session, competition):
+        listed = views.events_overview(session, competition.id)
     for event in listed:
         state = "occurred" if event.applied_at else "planned"
         words = (
@@ -358,8 +423,7 @@ def export(
     file = file or Path(f"{slug.rpartition('/')[2]}.zip")
     if file.exists():
         raise UsageError(f"{file} exists already: choose another file with --out")
-    with opened(settings) as database, database.reading() as session:
-        competition = find(session, slug)
+    with reading(settings, slug) as (session, competition):
         data = BytesIO()
         tournament_export.write_zip(session, competition.id, data)
         if replays:
@@ -380,24 +444,22 @@ def export(
 @as_json
 def status(settings: HubSettings, slug: str, *, as_json: bool) -> None:
     """Print the progress of each sandbox of a tournament, and what could not be played."""
-    with opened(settings) as database, database.reading() as session:
-        competition = find(session, slug)
-        groups = host_overview.groups_overview(session, competition.id)
-        phases = [progress.phase_of(session, group.id) for group in groups]
+    with reading(settings, slug) as (session, competition):
+        groups = views.groups_overview(session, competition.id)
+        phases = views.phases_of(session, competition.slug)
         failed = [
             match.match_id
-            for match in host_overview.matches_overview(session, competition.id)
+            for match in views.matches_overview(session, competition.id)
             if match.state == "failed"
         ]
-    listed = [
-        {**asdict(group), "phase": phase} for group, phase in zip(groups, phases, strict=True)
-    ]
+    listed = [{**asdict(group), "phase": phases[group.id]} for group in groups]
     words = [f"{competition.title}: {competition.state}"]
-    for group, phase in zip(groups, phases, strict=True):
+    for group in groups:
         opened_round = (
             f"round {group.round}, {group.played} of {group.matches} played" if group.round else "-"
         )
-        words.append(f"{group.name}  {phase}  {counted(group.teams, 'team')}  {opened_round}")
+        teams = counted(group.teams, "team")
+        words.append(f"{group.name}  {phases[group.id]}  {teams}  {opened_round}")
     words += [f"could not be played: {name}" for name in failed]
     document = {
         "competition": f"{FORMAT}/{competition.slug}",
@@ -421,37 +483,21 @@ def add_sandbox(
     settings: HubSettings, slug: str, name: str, kind: GroupKind | None, *, as_json: bool
 ) -> None:
     """Add a sandbox, with the teams that play in all of them."""
-    act(settings, slug, add_group, NewGroup(name, kind))
+    with changing(settings, slug) as change:
+        change.do("add-sandbox", group=NewGroup(name, kind))
     tell({"competition": slug, "sandbox": name}, f"added the sandbox {name}", as_json=as_json)
 
 
 @click.command()
 @click.argument("slug")
-@click.option("--void", nargs=2, metavar="MATCH REASON", help="Cancel a match of an open round.")
-@click.option("--play-again", "again", metavar="MATCH", help="Play a match of an open round again.")
-@click.option(
-    "--void-round", nargs=2, metavar="SANDBOX REASON", help="Cancel the open round of a sandbox."
-)
+@with_actions("rounds")
 @with_settings
 @as_json
-def rounds(
-    settings: HubSettings,
-    slug: str,
-    void: tuple[str, str] | None,
-    again: str | None,
-    void_round: tuple[str, str] | None,
-    *,
-    as_json: bool,
-) -> None:
+def rounds(settings: HubSettings, slug: str, *, as_json: bool, **chosen: Any) -> None:
     """Print the failed, running and waiting matches of open rounds; cancel or replay some."""
-    if void is not None:
-        act(settings, slug, host_rounds.void, *void)
-    if again is not None:
-        act(settings, slug, host_rounds.play_again, again)
-    if void_round is not None:
-        act(settings, slug, void_open_round, *void_round)
-    with opened(settings) as database, database.reading() as session:
-        listed = host_overview.matches_overview(session, find(session, slug).id)
+    do_chosen(settings, slug, chosen)
+    with reading(settings, slug) as (session, competition):
+        listed = views.matches_overview(session, competition.id)
     for match in listed:
         met = f"{match.group}  round {match.round}  {' : '.join(match.teams)}"
         tell(
@@ -461,10 +507,11 @@ def rounds(
         )
 
 
-def void_open_round(session: Session, competition: int, sandbox: str, reason: str) -> None:
-    """Cancel the open round of a sandbox."""
-    number = host_rounds.open_round(session, competition, sandbox)
-    host_rounds.void_round(session, competition, number, reason)
+def do_chosen(settings: HubSettings, slug: str, options: Mapping[str, Any]) -> None:
+    """Perform the actions that were chosen by options: all or none."""
+    if any(map(is_given, options.values())):
+        with changing(settings, slug) as change:
+            change.do_chosen(options)
 
 
 @click.command("carry-over")
@@ -476,7 +523,8 @@ def carry_over(settings: HubSettings, slug: str, *, yes: bool, as_json: bool) ->
     """Move the strongest teams to the final when the open rounds are over."""
     if not yes:
         click.confirm("End the ladders of the other sandboxes for good?", abort=True, err=True)
-    done = act(settings, slug, host_rounds.carry_over)
+    with changing(settings, slug) as change:
+        done = change.do("carry-over")
     words = (
         "the final begins when the open rounds are over" if done else "the final has begun already"
     )
@@ -485,81 +533,18 @@ def carry_over(settings: HubSettings, slug: str, *, yes: bool, as_json: bool) ->
 
 @click.command()
 @click.argument("slug")
-@click.option(
-    "--add", "file", type=FILE, help="File of new teams, one per line: NAME or NAME, SANDBOX."
-)
-@click.option(
-    "--move", nargs=2, metavar="TEAM SANDBOX", help="Move a team, before its first round."
-)
-@click.option(
-    "--out-of-competition",
-    "guest",
-    metavar="TEAM",
-    help="Let it play in all sandboxes, without a place.",
-)
-@click.option("--compete", nargs=2, metavar="TEAM SANDBOX", help="Let it compete in SANDBOX again.")
-@click.option("--machine", nargs=2, metavar="TEAM ADDRESS", help="Set the address of its machine.")
-@click.option(
-    "--disqualify", nargs=2, metavar="TEAM REASON", help="Disqualify it, and end its open matches."
-)
-@click.option("--reinstate", metavar="TEAM", help="Let it play again from the next round on.")
-@click.option(
-    "--remove",
-    metavar="TEAM",
-    help="Remove it: deleted after an hour, or withdrawn if it has played.",
-)
-@click.option("--undo-remove", metavar="TEAM", help="Undo its removal, within an hour.")
+@with_actions("teams")
 @with_settings
 @as_json
-def teams(
-    settings: HubSettings,
-    slug: str,
-    file: Path | None,
-    move: tuple[str, str] | None,
-    guest: str | None,
-    machine: tuple[str, str] | None,
-    disqualify: tuple[str, str] | None,
-    reinstate: str | None,
-    remove: str | None,
-    undo_remove: str | None,
-    compete: tuple[str, str] | None,
-    *,
-    as_json: bool,
-) -> None:
+def teams(settings: HubSettings, slug: str, *, as_json: bool, **chosen: Any) -> None:
     """Print the teams of a tournament, one per line; add, move or remove some."""
-    if file is not None:
-        act(settings, slug, add_teams, lines_of(file))
-    for into, placed in ((host_teams.move, move), (host_teams.compete, compete)):
-        if placed is not None:
-            act(settings, slug, into, ids_of(settings, slug, placed[:1]), placed[1])
-    if guest is not None:
-        ids = ids_of(settings, slug, [guest])
-        act(settings, slug, host_teams.set_out_of_competition, ids)
-    if machine is not None:
-        ids = ids_of(settings, slug, machine[:1])
-        act(settings, slug, host_teams.set_machine, ids, machine[1])
-    judge(settings, slug, disqualify, reinstate)
-    for verb, team in ((host_teams.remove, remove), (host_teams.undo_remove, undo_remove)):
-        if team is not None:
-            act(settings, slug, verb, ids_of(settings, slug, [team]))
-    with opened(settings) as database, database.reading() as session:
-        listed = host_overview.teams_overview(session, find(session, slug).id)
+    do_chosen(settings, slug, chosen)
+    with reading(settings, slug) as (session, competition):
+        listed = views.teams_overview(session, competition.id)
     for row in listed:
         bot = row.bot_kind if row.has_bot else "no bot yet"
         words = f"{row.slug}  {row.name}  {', '.join(row.groups)}  {row.status}  {bot}"
         tell({**asdict(row), "address": ""}, words, as_json=as_json)
-
-
-def judge(
-    settings: HubSettings, slug: str, disqualified: tuple[str, str] | None, reinstated: str | None
-) -> None:
-    """Disqualify a team for a reason, and reinstate another; None skips the respective step."""
-    if disqualified is not None:
-        (team,) = ids_of(settings, slug, disqualified[:1])
-        act(settings, slug, host_rounds.disqualify, team, disqualified[1])
-    if reinstated is not None:
-        (team,) = ids_of(settings, slug, [reinstated])
-        act(settings, slug, host_rounds.reinstate, team)
 
 
 @click.command()
@@ -570,9 +555,9 @@ def judge(
 @as_json
 def bot(settings: HubSettings, slug: str, team: str, bot: str, *, as_json: bool) -> None:
     """Set the bot of TEAM: the address of a web service, or builtin:NAME."""
-    ids = ids_of(settings, slug, [team])
-    has_secret = act(settings, slug, host_teams.set_bot, ids, bot)
-    words = f"set the bot of {team}" + (f"\n{WHERE_SECRET}" if has_secret else "")
+    with changing(settings, slug) as change:
+        lacks_secret = change.do("set-bot", ids=change.ids_of([team]), bot=bot)
+    words = f"set the bot of {team}" + (f"\n{WHERE_SECRET}" if lacks_secret else "")
     tell({"team": team, "set": True}, words, as_json=as_json)
 
 
@@ -582,8 +567,8 @@ def bot(settings: HubSettings, slug: str, team: str, bot: str, *, as_json: bool)
 @as_json
 def ssh_keys(settings: HubSettings, slug: str, *, as_json: bool) -> None:
     """Print the public keys of the teams, for `dokku ssh-keys:add`."""
-    with opened(settings) as database, database.reading() as session:
-        keys = host_overview.ssh_keys(session, find(session, slug).id)
+    with reading(settings, slug) as (session, competition):
+        keys = views.ssh_keys(session, competition.id)
     for team, machine, key in keys:
         tell(
             {"team": team, "machine": machine, "key": key},

@@ -20,12 +20,10 @@ from cw_hub.competitions.cup import service as cup_service
 from cw_hub.competitions.daily import service as daily_service
 from cw_hub.competitions.daily.service import GAME
 from cw_hub.competitions.rated import service as rated_service
-from cw_hub.competitions.tournament.creation import TournamentConfig, create
-from cw_hub.competitions.tournament.events import NewEvent
-from cw_hub.competitions.tournament.groups import NewGroup
 from cw_hub.competitions.tournament.people import invite
+from cw_hub.competitions.tournament.service import NewEvent, TournamentConfig, create
 from cw_hub.competitions.tournament.settings import FORMAT
-from cw_hub.competitions.tournament.teams import NewTeam
+from cw_hub.competitions.tournament.teams import NewGroup, NewTeam
 from cw_hub.matches.friendly import practise
 from cw_hub.operation.resources import Resources
 from cw_hub.site.processes import begin_site

@@ -23,10 +23,9 @@ from cw_hub.bots.programs import NO_PROGRAMS, object_key, placeholder, sent
 from cw_hub.bots.versions import Upload
 from cw_hub.competitions.format import hosting_by
 from cw_hub.competitions.tournament import team_bots
-from cw_hub.competitions.tournament.creation import TournamentConfig
-from cw_hub.competitions.tournament.groups import NewGroup
+from cw_hub.competitions.tournament.service import TournamentConfig
 from cw_hub.competitions.tournament.team_bots import TeamBot, last_faults, plan_practice
-from cw_hub.competitions.tournament.teams import NewTeam
+from cw_hub.competitions.tournament.teams import NewGroup, NewTeam
 from cw_hub.matches import planning
 from cw_hub.matches.jobs import Worker
 from cw_hub.matches.replays import viewed_key

@@ -20,8 +20,8 @@ from sqlalchemy import func, select
 from cw_hub.competitions import service as competitions_service
 from cw_hub.competitions.daily import service as daily_service
 from cw_hub.competitions.rated import service as rated_service
-from cw_hub.competitions.tournament.creation import TournamentConfig, create
 from cw_hub.competitions.tournament.people import invite
+from cw_hub.competitions.tournament.service import TournamentConfig, create
 from cw_hub.competitions.tournament.teams import NewTeam
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import Resources, opened

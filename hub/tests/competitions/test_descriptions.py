@@ -10,8 +10,8 @@ import pytest
 
 from cw.errors import UsageError
 from cw_hub.competitions import service as competitions_service
-from cw_hub.competitions.tournament.creation import TournamentConfig, create
-from cw_hub.competitions.tournament.groups import NewGroup
+from cw_hub.competitions.tournament.service import TournamentConfig, create
+from cw_hub.competitions.tournament.teams import NewGroup
 from hub.tests.conftest import ON_SQLITE
 from hub.tests.sites import Site
 

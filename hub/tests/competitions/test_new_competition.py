@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from cw.cli import main
 from cw_hub.competitions import service as competitions_service
 from cw_hub.competitions.service import CompetitionFacts, Dates, dates_of
-from cw_hub.competitions.tournament.groups import groups_of
+from cw_hub.competitions.tournament.teams import groups_of
 from cw_hub.operation.resources import Resources
 from hub.tests.conftest import ON_SQLITE
 

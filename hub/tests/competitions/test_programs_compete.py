@@ -9,9 +9,8 @@ from cw_hub.bots import service as bots_service
 from cw_hub.competitions import service as competitions_service
 from cw_hub.competitions.cup.format import FORMAT as CUP
 from cw_hub.competitions.daily import service as daily_service
-from cw_hub.competitions.tournament.creation import TournamentConfig
-from cw_hub.competitions.tournament.groups import NewGroup
-from cw_hub.competitions.tournament.teams import NewTeam
+from cw_hub.competitions.tournament.service import TournamentConfig
+from cw_hub.competitions.tournament.teams import NewGroup, NewTeam
 from cw_hub.matches.planning import of_programs
 from cw_hub.players import packages
 from cw_hub.site.processes import tick

@@ -20,7 +20,7 @@ from cw_hub.competitions.service import (
     read_dates,
 )
 from cw_hub.competitions.tournament import progress
-from cw_hub.competitions.tournament.creation import TournamentConfig, create
+from cw_hub.competitions.tournament.service import TournamentConfig, create
 from cw_hub.operation.resources import Resources
 from cw_hub.site.formats import FORMATS
 from cw_hub.site.processes import sweep

@@ -13,10 +13,9 @@ from cw.errors import UsageError
 from cw_hub.bots import health
 from cw_hub.bots.programs import sandbox_of
 from cw_hub.competitions.format import hosting_by
-from cw_hub.competitions.tournament.creation import TournamentConfig
-from cw_hub.competitions.tournament.groups import NewGroup
 from cw_hub.competitions.tournament.progress import claimed
-from cw_hub.competitions.tournament.teams import NewTeam
+from cw_hub.competitions.tournament.service import TournamentConfig
+from cw_hub.competitions.tournament.teams import NewGroup, NewTeam
 from cw_hub.matches.jobs import spec_of
 from cw_hub.matches.results import Claim
 from cw_hub.operation import settings as operation_settings

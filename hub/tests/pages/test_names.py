@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from cw.errors import UsageError
 from cw_hub.accounts import github
 from cw_hub.competitions import service as competitions_service
-from cw_hub.competitions.tournament.groups import NewGroup, add_group
-from cw_hub.competitions.tournament.teams import NewTeam, add_teams
+from cw_hub.competitions.tournament.teams import NewGroup, NewTeam, add_group, add_teams
 from cw_hub.operation.resources import Resources
 from cw_hub.pages.forms import clean_name, is_visible, natural_order
 from hub.tests.conftest import ON_SQLITE, StillClock

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from werkzeug.datastructures import ImmutableMultiDict
 from werkzeug.routing import Rule
 
-from cw_hub.competitions.tournament.host_actions import ACTIONS
+from cw_hub.competitions.tournament.actions import ACTIONS
 from hub.tests.competitions.rated.test_rated import Arena
 from hub.tests.daily_hub import Hub
 from hub.tests.ladder_rows import duel

@@ -11,8 +11,13 @@ from cw.league.ladder import Phase
 from cw_hub.api import List, PlacesQuery, Routes, document, list_of
 from cw_hub.competitions.tournament import views
 from cw_hub.competitions.tournament.ladder import LadderView, ladder_view, tournament_or_404
-from cw_hub.competitions.tournament.standings import GroupStandings, RoundRecord, TableRow
-from cw_hub.competitions.tournament.views import ListedTournament, RoundMatch
+from cw_hub.competitions.tournament.standings import (
+    GroupStandings,
+    RoundMatch,
+    RoundRecord,
+    TableRow,
+)
+from cw_hub.competitions.tournament.views import ListedTournament
 from cw_hub.competitions.tournament.words import plain
 from cw_hub.matches.listings import Cut, cut_by_place
 from cw_hub.pages.request import one_reading

@@ -19,9 +19,9 @@ from cw.errors import ProtocolError
 from cw.games.registry import games_with_hidden_information
 from cw_hub.competitions.service import SINCE
 from cw_hub.competitions.tournament import standings, views
-from cw_hub.competitions.tournament.groups import groups_of
 from cw_hub.competitions.tournament.standings import GroupStandings
 from cw_hub.competitions.tournament.team_bots import BUILTIN
+from cw_hub.competitions.tournament.teams import groups_of
 from cw_hub.competitions.tournament.views import TournamentView
 from cw_hub.matches.replays import own_key
 from cw_hub.store.database import Session

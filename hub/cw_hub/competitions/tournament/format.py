@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy import func, select
 
-from cw.errors import ProtocolError, UsageError
-from cw.games.wire import read_json
+from cw.errors import UsageError
 from cw_hub.accounts import registration_limits
 from cw_hub.competitions import service as competitions_service
 from cw_hub.competitions.format import MOST_NEWS, Format, NewCompetition, NewsItem, Place, Settings
@@ -17,13 +16,11 @@ from cw_hub.competitions.forms import SettingField, show_all
 from cw_hub.competitions.service import CompetitionFacts
 from cw_hub.competitions.tournament import api as tournament_api
 from cw_hub.competitions.tournament import (
-    creation,
-    events,
     host_pages,
     ladder,
     people,
-    people_pages,
     progress,
+    service,
     standings,
     team_pages,
     views,
@@ -31,13 +28,17 @@ from cw_hub.competitions.tournament import (
 )
 from cw_hub.competitions.tournament import pages as tournament_pages
 from cw_hub.competitions.tournament import settings as tournament_settings
-from cw_hub.competitions.tournament.creation import TournamentConfig
-from cw_hub.competitions.tournament.groups import NewGroup, groups_of
-from cw_hub.competitions.tournament.host_teams import change_settings
 from cw_hub.competitions.tournament.ladder import ON_PODIUM, cached
+from cw_hub.competitions.tournament.service import (
+    TournamentConfig,
+    change_settings,
+    settings_and_groups,
+    typed,
+)
 from cw_hub.competitions.tournament.settings import FORMAT as SETTINGS_FORMAT
 from cw_hub.competitions.tournament.standings import TableRow
 from cw_hub.competitions.tournament.team_bots import hosting_of
+from cw_hub.competitions.tournament.teams import groups_of
 from cw_hub.competitions.tournament.views import GroupView, TournamentView
 from cw_hub.competitions.tournament.words import plain
 from cw_hub.matches.match_types import NO_PART, MatchPart, MatchView
@@ -81,17 +82,6 @@ def place_of(row: TableRow) -> Place:
     return Place(row.place or 0, row.name, None, None, row.prize or f"{plain(row.points)} points")
 
 
-def typed(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Parse the typed settings of a tournament; values that are valid JSON are parsed as JSON."""
-    read: dict[str, Any] = {}
-    for name, value in values.items():
-        try:
-            read[name] = read_json(value) if isinstance(value, str) else value
-        except ProtocolError:
-            read[name] = value
-    return read
-
-
 class Tournament(Format):
     """Teams climb a ladder, round after round; the best of each group play a final."""
 
@@ -106,7 +96,7 @@ class Tournament(Format):
     pages = (
         tournament_pages.routes,
         tournament_pages.join_routes,
-        people_pages.routes,
+        tournament_pages.invited_routes,
         team_pages.routes,
         host_pages.routes,
     )
@@ -117,7 +107,7 @@ class Tournament(Format):
     lock_rows = staticmethod(progress.hold)
     finish = staticmethod(progress.finished)
     send = staticmethod(progress.to_send)
-    schedule = staticmethod(events.schedule)
+    schedule = staticmethod(service.schedule)
     hosting_of = staticmethod(hosting_of)
 
     def create(self, session: Session, wanted: NewCompetition) -> CompetitionFacts:
@@ -125,17 +115,16 @@ class Tournament(Format):
 
         Teams, events and invitations are added later, on the host's pages.
         """
-        settings = dict(wanted.settings)
-        names = [name.strip() for name in settings.pop("groups", "").split(",") if name.strip()]
+        settings, groups = settings_and_groups(wanted.settings)
         config = TournamentConfig(
             wanted.slug,
             wanted.game,
             wanted.title,
-            settings=typed(settings),
-            groups=[NewGroup(name) for name in names],
+            settings=settings,
+            groups=groups,
             description=wanted.description,
         )
-        creation.create(session, config)
+        service.create(session, config)
         return competitions_service.named(session, f"{tournament_settings.FORMAT}/{wanted.slug}")
 
     def change(self, session: Session, facts: CompetitionFacts, values: Settings) -> None:

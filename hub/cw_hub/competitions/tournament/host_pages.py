@@ -28,16 +28,15 @@ from cw_hub.accounts.pages import go
 from cw_hub.competitions import service as competitions_service
 from cw_hub.competitions.forms import change_picture_of
 from cw_hub.competitions.service import CompetitionFacts
-from cw_hub.competitions.tournament import announcements, host_overview, host_teams
 from cw_hub.competitions.tournament import export as tournament_export
 from cw_hub.competitions.tournament import people as tournament_people
+from cw_hub.competitions.tournament import service, views
 from cw_hub.competitions.tournament import teams as tournament_teams
-from cw_hub.competitions.tournament.host_actions import ACTIONS, BUTTONS, Request
-from cw_hub.competitions.tournament.host_forms import EVENT_KINDS, CardsForm, text_of
+from cw_hub.competitions.tournament.actions import ACTIONS, perform
+from cw_hub.competitions.tournament.forms import EVENT_KINDS, text_of
 from cw_hub.competitions.tournament.ladder import NO_TOURNAMENT, header_of, tournament_or_404
-from cw_hub.competitions.tournament.progress import advance
 from cw_hub.competitions.tournament.settings import CHANGEABLE, FORMAT, HOSTINGS, stored_settings
-from cw_hub.competitions.tournament.teams import BadLines
+from cw_hub.competitions.tournament.teams import BadLines, Card
 from cw_hub.pages.forms import zone_named, zone_names
 from cw_hub.pages.layout import notice
 from cw_hub.pages.request import one_reading, resources
@@ -108,9 +107,9 @@ def render(
 def page(competition: CompetitionFacts, errors: Errors | None = None) -> str:
     """Show the tournament's state and settings."""
     with one_reading() as reading:
-        groups = host_overview.groups_overview(reading, competition.id)
-        matches = host_overview.matches_overview(reading, competition.id)
-        end = host_teams.end_to_undo(reading, competition.id)
+        groups = views.groups_overview(reading, competition.id)
+        matches = views.matches_overview(reading, competition.id)
+        end = service.end_to_undo(reading, competition.id)
     return render(
         "host.html",
         competition,
@@ -122,7 +121,7 @@ def page(competition: CompetitionFacts, errors: Errors | None = None) -> str:
         settings=stored_settings(competition.game, competition.settings),
         hostings=HOSTINGS,
         changeable=CHANGEABLE,
-        buttons=[kind for kind, states in BUTTONS.items() if competition.state in states],
+        buttons=[kind for kind, states in service.BUTTONS.items() if competition.state in states],
     )
 
 
@@ -133,9 +132,9 @@ def teams(
 ) -> str:
     """Show the teams with the available actions."""
     with one_reading() as reading:
-        rows = host_overview.teams_overview(reading, competition.id)
-        groups = host_overview.groups_overview(reading, competition.id)
-        removed = host_teams.removed(reading, competition.id)
+        rows = views.teams_overview(reading, competition.id)
+        groups = views.groups_overview(reading, competition.id)
+        removed = tournament_teams.removed(reading, competition.id)
     rows = [row for row in rows if row.status != "removed"]
     ticked, nonce = set(request.form.getlist("team")), secrets.token_hex(16)
     values = {"teams": rows, "removed": removed, "groups": groups}
@@ -154,8 +153,8 @@ def people(competition: CompetitionFacts, errors: Errors | None = None) -> str:
             "readiness": tournament_people.teams(reading, competition.id),
             "hosts": tournament_people.hosts_of(reading, competition.id),
             "audiences": {
-                audience: len(announcements.recipients(reading, competition.id, audience))
-                for audience in announcements.SENT_TO
+                audience: len(tournament_people.recipients(reading, competition.id, audience))
+                for audience in tournament_people.SENT_TO
             },
         }
     address = resources().settings.address
@@ -170,8 +169,8 @@ def people(competition: CompetitionFacts, errors: Errors | None = None) -> str:
 def events(competition: CompetitionFacts, errors: Errors | None = None) -> str:
     """Show the events, and the form for a new one."""
     with one_reading() as reading:
-        rows = host_overview.events_overview(reading, competition.id)
-        groups = host_overview.groups_overview(reading, competition.id)
+        rows = views.events_overview(reading, competition.id)
+        groups = views.groups_overview(reading, competition.id)
     values = {"events": rows, "groups": groups, "kinds": EVENT_KINDS}
     values |= {"zone": request.form.get("zone") or competition.zone, "zones": zone_names()}
     values |= {"local": lambda at: at.astimezone(zone_named(competition.zone))}
@@ -183,7 +182,7 @@ def events(competition: CompetitionFacts, errors: Errors | None = None) -> str:
 def rounds(competition: CompetitionFacts, errors: Errors | None = None) -> str:
     """Show running, queued and failed matches."""
     with one_reading() as reading:
-        matches = host_overview.matches_overview(reading, competition.id)
+        matches = views.matches_overview(reading, competition.id)
     return render("host_rounds.html", competition, "rounds", errors, matches=matches)
 
 
@@ -192,7 +191,7 @@ def rounds(competition: CompetitionFacts, errors: Errors | None = None) -> str:
 def log(competition: CompetitionFacts) -> str:
     """Show the tournament's audit log."""
     with one_reading() as reading:
-        rows = host_overview.log_overview(reading, competition.id)
+        rows = views.log_overview(reading, competition.id)
     return render("host_log.html", competition, "log", log=rows)
 
 
@@ -243,24 +242,33 @@ def change_picture(competition: CompetitionFacts) -> ResponseReturnValue:
 @hosts_only
 def post(competition: CompetitionFacts, verb: str) -> ResponseReturnValue:
     """Perform a form's action, or show its page with errors."""
-    if verb == "issue-tokens":
-        return issue_tokens(competition)
     if verb not in ACTIONS:
         abort(404)
     action, hub = ACTIONS[verb], resources()
     form = action.form(values_sent(), now=hub.clock())
     if not form.validate():
         return refusal(competition, action.page, first_errors(form))
+    values = form.arguments()
     try:
         with hub.database.writing(audit_name()) as session:
-            sentence = action.act(Request(session, competition, form))
-            advance(session, competition.id)
+            if action.confirmation is not None:
+                confirm(form["sure"].data, action.confirmation(session, competition, values))
+            values |= action.of_site(hub.settings)
+            result = perform(session, competition.id, action, values)
     except UsageError as error:
         problems = {"problems": error.problems} if isinstance(error, BadLines) else {}
         errors = {form.error_field or verb: str(error)}
         return refusal(competition, action.page, errors, **problems)
-    notice(action.done or sentence)
+    if verb == "issue-tokens":
+        return card_sheet(competition, result)
+    notice(action.done if isinstance(action.done, str) else action.done(result))
     return go(url_for(action.page, slug=competition.slug))
+
+
+def confirm(typed: str, expected: str) -> None:
+    """Raise UsageError unless the host typed the expected text, which prevents accidents."""
+    if typed.casefold() != expected.casefold():
+        raise UsageError(f"Nothing has changed: to confirm, type {expected}, not {typed!r}.")
 
 
 def values_sent() -> MultiDict[str, str]:
@@ -281,19 +289,9 @@ def refusal(
     return cast(str, page), 422
 
 
-def issue_tokens(competition: CompetitionFacts) -> ResponseReturnValue:
-    """Issue tokens to teams and show their cards, as tokens cannot be shown again."""
-    hub = resources()
-    form = CardsForm(request.form, now=hub.clock())
-    if not form.validate():
-        return refusal(competition, "host.teams", first_errors(form))
-    ids, nonce = form.team.data, form.nonce.data or ""
-    try:
-        with hub.database.writing(audit_name()) as session:
-            issued = tournament_teams.issue(session, competition.id, ids, nonce=nonce)
-    except UsageError as error:
-        return refusal(competition, "host.teams", {"team": str(error)})
-    address = f"{hub.settings.address}/t/{competition.slug}/"
+def card_sheet(competition: CompetitionFacts, issued: Sequence[Card]) -> Response:
+    """Return the cards of new tokens, which cannot be shown again."""
+    address = f"{resources().settings.address}/t/{competition.slug}/"
     values = tournament_teams.values_of(competition.title, address, issued)
     back = url_for("host.teams", slug=competition.slug)
     sheet: Response = make_response(

@@ -15,16 +15,10 @@ from cw_hub.accounts.actor import actor
 from cw_hub.accounts.cards import TeamHolder
 from cw_hub.competitions.tournament import standings as group_standings
 from cw_hub.competitions.tournament import views, words
-from cw_hub.competitions.tournament.events import TAKEN_BACK
+from cw_hub.competitions.tournament.service import TAKEN_BACK
 from cw_hub.competitions.tournament.settings import LONGEST_TEAM
-from cw_hub.competitions.tournament.standings import GroupStandings, TableRow
-from cw_hub.competitions.tournament.views import (
-    Countdown,
-    EventView,
-    GroupView,
-    RoundMatch,
-    TournamentView,
-)
+from cw_hub.competitions.tournament.standings import GroupStandings, RoundMatch, TableRow
+from cw_hub.competitions.tournament.views import Countdown, EventView, GroupView, TournamentView
 from cw_hub.competitions.tournament.words import countdown_words, game_words, plain
 from cw_hub.pages.forms import natural_order
 from cw_hub.pages.request import Remembered, one_reading, resources, whole_number

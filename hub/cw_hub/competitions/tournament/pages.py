@@ -1,13 +1,16 @@
-"""The public pages of a tournament: ladders, teams, events, and joining."""
+"""The public pages of a tournament: ladders, teams, events, joining, and invitations."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final, TypeVar
 
 from flask import (
     Blueprint,
     Response,
+    abort,
     get_template_attribute,
     make_response,
     redirect,
@@ -19,14 +22,16 @@ from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 from msgspec import to_builtins
 
+from cw.errors import UsageError
 from cw.league.ladder import Phase
 from cw.web.games import game_page
 from cw_hub.accounts import cards, tickets
-from cw_hub.accounts.actor import actor, hold, let_go, one_writing
+from cw_hub.accounts.actor import actor, hold, let_go, one_writing, player, players_only
 from cw_hub.accounts.cards import RefusedCard, TeamHolder, UnknownCard
+from cw_hub.accounts.pages import go
 from cw_hub.competitions.service import LONGEST_TITLE
 from cw_hub.competitions.tournament import ladder as tournament_ladder
-from cw_hub.competitions.tournament import views, words
+from cw_hub.competitions.tournament import people, views, words
 from cw_hub.competitions.tournament.api import ladder_document
 from cw_hub.competitions.tournament.ladder import (
     Header,
@@ -36,12 +41,12 @@ from cw_hub.competitions.tournament.ladder import (
     ladder_view,
     tournament_or_404,
 )
-from cw_hub.competitions.tournament.standings import GroupStandings, TableRow
+from cw_hub.competitions.tournament.people import InvitationView
+from cw_hub.competitions.tournament.standings import GroupStandings, RoundMatch, TableRow
 from cw_hub.competitions.tournament.views import (
     PER_PAGE,
     PHASES,
     GroupView,
-    RoundMatch,
     TournamentView,
     Wanted,
     home_group,
@@ -481,3 +486,122 @@ def leave(slug: str) -> ResponseReturnValue:
             tickets.revoke_digest(session, holder.digest)
     answer = redirect(url_for("tournaments.choose", slug=tournament.slug), 303)
     return let_go(make_response(answer), "host" if is_host else "team", slug)
+
+
+invited_routes = Blueprint("invited", __name__)
+
+Result = TypeVar("Result")
+
+FORMED: Final = "Your team takes part. Give its code to the people who are to join."
+WAITS: Final = "The tournament is full: your team is on the waiting list."
+JOINED: Final = "You are now in {}."
+NO_INVITATION: Final = "This invitation is not known. Check the link or ask the host for a new one."
+
+
+@dataclass(frozen=True, slots=True)
+class Invited:
+    """An invitation with its tournament."""
+
+    invitation: InvitationView
+    tournament: TournamentView
+
+
+def invited(code: str) -> Invited:
+    """Return the invitation with a code; for an unknown one, count a guess and abort with 404."""
+    with one_reading() as reading:
+        invitation = people.find_by_code(reading, code)
+        tournament = invitation and views.find(reading, invitation.slug)
+    if not invitation or not tournament:
+        limiter.note_wrong_link()
+        abort(404, NO_INVITATION)
+    return Invited(invitation, tournament)
+
+
+@invited_routes.get("/join/<code>", endpoint="page")
+def invitation(code: str) -> str:
+    """Show the invitation, and how to take part."""
+    return invitation_page(invited(code))
+
+
+def invitation_page(to: Invited, errors: dict[str, str] | None = None) -> str:
+    """Return the page of an invitation."""
+    user = actor().user
+    with one_reading() as reading:
+        email = people.email_of(reading, user.user_id) if user else None
+        guest = people.guest_named(reading, to.tournament.id, email)
+    return render_template(
+        "hub/competitions/tournament/invitation.html",
+        invitation=to.invitation,
+        tournament=to.tournament,
+        groups=[group for group in to.tournament.groups if group.kind == "public"],
+        team=actor().team(to.tournament.slug),
+        proposed=guest.team if guest else "",
+        errors=errors or {},
+        typed=request.form,
+    )
+
+
+@invited_routes.post("/join/<code>/team")
+@players_only
+def form_team(code: str) -> ResponseReturnValue:
+    """Form a team, with the current user as captain."""
+    to, form = invited(code), request.form
+    name, group = form.get("name", "")[:200], form.get("group", "")[:100]
+    verb = partial(people.form_team, name=name, group=group)
+    return taking_part(to, "name", verb, lambda plays: FORMED if plays else WAITS)
+
+
+@invited_routes.post("/join/<code>/member")
+@players_only
+def join_team(code: str) -> ResponseReturnValue:
+    """Join the team with the entered code."""
+    verb = partial(people.join_team, code=request.form.get("code", "")[:40])
+    return taking_part(invited(code), "code", verb, JOINED.format)
+
+
+def taking_part(
+    to: Invited, field: str, verb: Callable[..., Result], welcome: Callable[[Result], str]
+) -> ResponseReturnValue:
+    """Run a function that makes the user take part; welcome them, redirect to their team."""
+    hub, user = resources(), player()
+    try:
+        with one_writing() as session:
+            about = (session, hub.clock, to.invitation, user.user_id)
+            result = verb(*about)
+    except UsageError as error:
+        return invitation_page(to, {field: str(error)}), 422
+    notice(welcome(result))
+    return go(url_for("my_team.page", slug=to.tournament.slug))
+
+
+@invited_routes.post("/t/<slug>/my-team/leave", endpoint="leave")
+@players_only
+def leave_team(slug: str) -> ResponseReturnValue:
+    """Leave the team."""
+    return acting(slug, people.leave, "You have left your team.", "tournaments.choose")
+
+
+@invited_routes.post("/t/<slug>/my-team/rename")
+@players_only
+def rename(slug: str) -> ResponseReturnValue:
+    """Rename the team."""
+    name = request.form.get("name", "")[:200]
+    return acting(slug, people.rename, "Your team has a new name.", "my_team.page", name)
+
+
+def acting(
+    slug: str, verb: Callable[..., Any], done: str, then: str, *values: Any
+) -> ResponseReturnValue:
+    """Run a member's action on a team, and show the result."""
+    hub, user = resources(), player()
+    with one_reading() as reading:
+        tournament = tournament_or_404(reading, slug)
+    try:
+        with one_writing() as session:
+            about = (session, hub.clock, tournament.id, user.user_id, *values)
+            verb(*about)
+        notice(done)
+    except UsageError as error:
+        notice(str(error), "bad")
+        then = "my_team.page"
+    return go(url_for(then, slug=slug))

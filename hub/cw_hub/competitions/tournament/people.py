@@ -1,4 +1,4 @@
-"""Tournament participants: invitations, guest lists, team members, hosts, and readiness."""
+"""Tournament participants: invitations, guests, members, hosts, readiness, announcements."""
 
 from __future__ import annotations
 
@@ -7,30 +7,39 @@ import re
 import secrets
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from datetime import timedelta
+from typing import Final, Literal, TypeAlias
 
-from sqlalchemy import func, select, update
+from sqlalchemy import exists, func, select, update
 
 from cw.errors import UsageError
-from cw_hub.accounts import administration, audit
+from cw_hub.accounts import administration, audit, mail
 from cw_hub.accounts.forms import is_email
+from cw_hub.accounts.mail import CHOICES, News, Words
 from cw_hub.bots.versions import failed_step
 from cw_hub.competitions.service import lock
-from cw_hub.competitions.tournament.groups import (
+from cw_hub.competitions.tournament.service import NewEvent, add_event
+from cw_hub.competitions.tournament.settings import LONGEST_TEAM, clean_name, name_key
+from cw_hub.competitions.tournament.teams import (
     MOST_TEAMS,
+    NAME_TAKEN,
+    Enrolment,
+    NewTeam,
     groups_of,
     mark_changed,
     most_entries,
     named_group,
+    note,
+    set_status,
 )
-from cw_hub.competitions.tournament.settings import LONGEST_TEAM, clean_name, name_key
-from cw_hub.competitions.tournament.teams import NAME_TAKEN, Enrolment, NewTeam
+from cw_hub.competitions.tournament.views import view
 from cw_hub.store.database import SITE, Session
 from cw_hub.store.models import (
     Bot,
     Competition,
     CompetitionHost,
     Entry,
+    Event,
     Group,
     Guest,
     Invitation,
@@ -83,16 +92,16 @@ def new_code() -> str:
 def find(session: Session, competition: int) -> InvitationView | None:
     """Return the invitation of a competition, or None."""
     row = session.get(Invitation, competition)
-    return None if row is None else view_of(row)
+    return None if row is None else view(InvitationView, row)
 
 
 def find_by_code(session: Session, code: str) -> InvitationView | None:
     """Return the invitation with a code, ignoring case, or None."""
     query = select(Invitation, Competition.slug).where(Invitation.code == code.upper())
-    row = session.execute(
+    found = session.execute(
         query.join(Competition, Competition.id == Invitation.competition_id)
     ).one_or_none()
-    return None if row is None else view_of(*row)
+    return None if found is None else view(InvitationView, found[0], slug=found[1])
 
 
 def invited_to(session: Session, path: str) -> int | None:
@@ -103,12 +112,6 @@ def invited_to(session: Session, path: str) -> int | None:
     query = select(Competition.id).join(Invitation, Invitation.competition_id == Competition.id)
     goes_on = (Invitation.code == link[1].upper(), Competition.state != "over")
     return session.scalar(query.where(*goes_on))
-
-
-def view_of(row: Invitation, slug: str = "") -> InvitationView:
-    """Convert a row to an InvitationView."""
-    limits = (row.most_teams, row.most_members)
-    return InvitationView(row.competition_id, row.code, row.is_open, *limits, slug)
 
 
 def invite(  # noqa: PLR0913
@@ -198,10 +201,16 @@ def team_of(cells: Sequence[str], titles: Sequence[str], address: str) -> str:
     return next((cell for cell in cells if cell and cell != address), "")
 
 
-def import_guests(session: Session, competition: int, text: str) -> int:
-    """Add the email addresses of a list, all or none; return how many were new."""
+def import_guests(
+    session: Session,
+    competition: int,
+    texts: Sequence[str],
+) -> int:
+    """Add the email addresses of some lists, all or none; return how many were new."""
     row = lock(session, competition)
-    listed = {guest.email: guest for guest in guests_of(text)}
+    listed: dict[str, NewGuest] = {}
+    for text in texts:
+        listed = {guest.email: guest for guest in guests_of(text)} | listed
     of_it = Guest.competition_id == competition
     known = set(session.scalars(select(Guest.email).where(of_it)))
     new = [guest for guest in listed.values() if guest.email not in known]
@@ -286,8 +295,7 @@ def form_team(
     team = session.get_one(Team, team_id)
     team.code = "".join(secrets.choice(LETTERS) for _ in range(8))
     if not plays:
-        entries = update(Entry).where(Entry.team_id == team_id)
-        session.execute(entries.values(status="waiting"))
+        set_status(session, team_id, "playing", status="waiting")
     add_member(session, team, user_id, is_captain=True)
     return plays
 
@@ -435,12 +443,6 @@ def admit_waiting(session: Session, competition: int) -> int:
     return admitted
 
 
-def note(session: Session, row: Competition, team: Team, verb: str, **more: Any) -> None:
-    """Add an audit entry about a team."""
-    subject = f"team:{row.slug}/{team.slug}"[:60]
-    audit.note(session, verb, subject, detail=more, competition_id=row.id)
-
-
 def hosts_of(session: Session, competition: int) -> list[str]:
     """Return the usernames of a competition's hosts, in order of addition."""
     query = select(User.username).join(CompetitionHost, CompetitionHost.user_id == User.id)
@@ -560,3 +562,112 @@ def guests(session: Session, competition: int) -> list[GuestView]:
         .order_by(Guest.email)
     )
     return [GuestView(*row) for row in rows]
+
+
+Audience: TypeAlias = Literal["all", "no bot"]
+"""The recipients: all team members, or only those whose team has no working bot."""
+
+MOST_IN_AN_HOUR: Final = 3
+"""Maximum number of a tournament's announcements sent by email per hour."""
+
+MOST_PEOPLE: Final = 5000
+HOUR: Final = timedelta(hours=1)
+
+SENT_TO: Final[dict[Audience, str]] = {
+    "all": "to everybody in a team",
+    "no bot": "to teams without a bot that works",
+}
+TOO_MANY: Final = (
+    f"A tournament mails at most {MOST_IN_AN_HOUR} announcements an hour: show "
+    "this one only on the pages, or wait"
+)
+SENT_ALREADY: Final = "This was mailed within the last hour already"
+TOO_MANY_PEOPLE: Final = f"More than {MOST_PEOPLE:,} people would get a mail"
+
+
+@dataclass(frozen=True, slots=True)
+class Announcement:
+    """An announcement by a tournament's host."""
+
+    title: str
+    text: str = ""
+    audience: Audience | None = None
+    """Who gets an email; None: no one."""
+
+
+def announce(
+    session: Session,
+    competition: int,
+    new: Announcement,
+    *,
+    address: str,
+) -> int | None:
+    """Publish an announcement now; return the number of emails, or None if none was requested.
+
+    `address` is the site's URL. Raises UsageError if the text is invalid, and for emails to too
+    many users, too often, or repeating an announcement of the last hour.
+    """
+    row = lock(session, competition)
+    if new.audience:
+        check_bounds(session, competition, new)
+    note = NewEvent("note", session.now(), new.title, new.text, announced=True)
+    event_id = add_event(session, competition, note, is_late=True)
+    if not new.audience:
+        return None
+    event = session.get_one(Event, event_id)
+    number = put_mails(session, event, new.audience, words_of(row, event, new.audience, address))
+    event.data = detail = {"mailed": new.audience, "people": number}
+    subject = f"event:{row.slug}/{event_id}"
+    audit.note(session, "mail event", subject, detail=detail, competition_id=row.id)
+    return number
+
+
+def put_mails(session: Session, event: Event, audience: Audience, words: Words) -> int:
+    """Enqueue the emails about an event; return their number. Raises UsageError if too many."""
+    people = recipients(session, event.competition_id, audience)
+    if len(people) > MOST_PEOPLE:
+        raise UsageError(TOO_MANY_PEOPLE)
+    news = News("announce", f"event:{event.id}", words.to_json())
+    return mail.put_news(session, news, people)
+
+
+def check_bounds(session: Session, competition: int, new: Announcement) -> None:
+    """Raise UsageError if this was emailed within the hour, or the hourly limit is reached."""
+    recent = (
+        Event.competition_id == competition,
+        Event.at > session.now() - HOUR,
+        Event.kind == "note",
+    )
+    mailed = [event for event in session.scalars(select(Event).where(*recent)) if event.data]
+    if any((event.title, event.text) == (new.title, new.text) for event in mailed):
+        raise UsageError(SENT_ALREADY)
+    if len(mailed) >= MOST_IN_AN_HOUR:
+        raise UsageError(TOO_MANY)
+
+
+def recipients(session: Session, competition: int, audience: Audience) -> list[int]:
+    """Return the user ids of members with a confirmed email address who have not opted out."""
+    plays = exists().where(Entry.team_id == Team.id, Entry.status.in_(("playing", "waiting")))
+    reachable = (
+        User.email_verified_at.is_not(None),
+        User.locked_at.is_(None),
+        User.deleted_at.is_(None),
+        CHOICES["announce"].column,
+    )
+    rows = session.execute(
+        select(TeamMember.user_id, Bot)
+        .join(Team, Team.id == TeamMember.team_id)
+        .join(Bot, Bot.team_id == Team.id)
+        .join(User, User.id == TeamMember.user_id)
+        .where(TeamMember.competition_id == competition, Team.removed_at.is_(None), plays)
+        .where(*reachable)
+        .order_by(TeamMember.user_id)
+    )
+    return [user for user, bot in rows if audience == "all" or problem_of(bot)]
+
+
+def words_of(row: Competition, event: Event, audience: Audience, address: str) -> Words:
+    """Return the text of the email."""
+    why = f"The host of {row.title} sends this {SENT_TO[audience]}:"
+    texts = (event.title, event.text, why, f"{address}/t/{row.slug}/")
+    return Words(f"{row.title}: {event.title}", tuple(text for text in texts if text))

@@ -17,11 +17,9 @@ from typing import Any, Final, cast
 from sqlalchemy import and_, or_, select, update
 
 from cw.errors import ArenaError
-from cw.league.ladder import GameResult, Phase, match_points
+from cw.league.ladder import GameResult, match_points
 from cw_hub.competitions import service as competitions_service
 from cw_hub.competitions.service import SINCE
-from cw_hub.competitions.tournament.groups import mark_changed, mark_round_changed
-from cw_hub.competitions.tournament.host_teams import forget_removed
 from cw_hub.competitions.tournament.people import admit_waiting
 from cw_hub.competitions.tournament.rounds import (
     NUMBERED,
@@ -33,11 +31,12 @@ from cw_hub.competitions.tournament.rounds import (
     seat_finalists,
 )
 from cw_hub.competitions.tournament.settings import FORMAT, TournamentSettings, stored_settings
+from cw_hub.competitions.tournament.teams import forget_removed, mark_changed, mark_round_changed
 from cw_hub.matches import planning
 from cw_hub.matches.planning import LOST_AFTER, Message
 from cw_hub.matches.results import OPEN, BattleResult, Claim
 from cw_hub.store.database import Session
-from cw_hub.store.models import Bot, Competition, Event, Group, Match, MatchParticipant, Round
+from cw_hub.store.models import Bot, Competition, Event, Match, MatchParticipant, Round
 
 logger = logging.getLogger(__name__)
 
@@ -123,17 +122,6 @@ def hold_matches(session: Session, tournament: TournamentState, group_id: int | 
     ]
     waiting = and_(Match.round_id.in_(rounds), Match.state == "queued")
     session.execute(update(Match).where(waiting).values(sent_at=None))
-
-
-def phase_of(session: Session, group_id: int) -> Phase:
-    """Return the phase of a group by its events; a due final counts even while it waits."""
-    row = session.scalars(
-        select(Competition)
-        .join(Group, Group.competition_id == Competition.id)
-        .where(Group.id == group_id)
-    ).one()
-    tournament = read_state(session, row)
-    return next(tournament.phase(group) for group in tournament.groups if group.id == group_id)
 
 
 # Match hooks

@@ -1,4 +1,9 @@
-"""Opens and closes a tournament's rounds, computes their results, and seats the final."""
+"""Opens and closes a tournament's rounds, computes results, and seats the final.
+
+Also what hosts do to rounds: calling off matches, playing them again, starting the final. Each of
+these functions locks the competition, as `progress` describes, and adds an audit entry;
+`actions.perform` then does what is due.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +14,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final, TypeAlias, cast
 
-from sqlalchemy import and_, func, insert, or_, select
+from sqlalchemy import and_, func, insert, or_, select, update
 
-from cw.games.registry import game_entry, load_game
+from cw.errors import UsageError
+from cw.games.registry import game_entry, games_with_hidden_information, load_game
 from cw.league import ladder
 from cw.league.ladder import (
     STOPS,
@@ -36,9 +42,23 @@ from cw.league.ladder import (
     seats,
     summed,
 )
-from cw_hub.competitions.tournament.groups import most_entries
+from cw_hub.accounts import audit
+from cw_hub.competitions.service import lock
 from cw_hub.competitions.tournament.settings import FORMAT, TournamentSettings, stored_settings
+from cw_hub.competitions.tournament.teams import (
+    check_room,
+    groups_of,
+    mark_all_changed,
+    mark_round_changed,
+    most_entries,
+    named_group,
+    note,
+    set_status,
+    teams_by_id,
+)
+from cw_hub.matches import planning
 from cw_hub.matches.planning import EXACT
+from cw_hub.matches.results import LONGEST_REASON as LONGEST_STORED
 from cw_hub.matches.results import OPEN
 from cw_hub.store.database import Session
 from cw_hub.store.models import (
@@ -574,3 +594,248 @@ def enter(
         from_group_id=None if origin is None else origin.id,
     )
     session.add(entry)
+
+
+LONGEST_REASON: Final = 40
+"""Maximum length of the reason for calling off a match, in characters."""
+
+NO_REASON: Final = "Please give a reason"
+PLAYED_AGAIN: Final = "it is played again"
+
+
+def void(
+    session: Session,
+    competition: int,
+    match_id: str,
+    reason: str,
+) -> bool:
+    """Call off a match of an open round, played or not; return False if it was void already.
+
+    A void match does not count. Raises UsageError once its round is closed.
+    """
+    reason = read_reason(reason)
+    match, row = hold_match(session, competition, match_id)
+    if not call_off(session, Match.id == match.id, reason):
+        return False
+    detail, subject = {"reason": reason}, f"match:{match_id}"
+    audit.note(session, "void", subject, detail=detail, competition_id=row.id)
+    mark_round_changed(session, cast(int, match.round_id))
+    return True
+
+
+def void_round(
+    session: Session,
+    competition: int,
+    round_id: int,
+    reason: str,
+) -> int:
+    """Call off all matches of an open round; return their number. UsageError if it is closed."""
+    reason = read_reason(reason)
+    row = hold_round(session, competition, round_id)
+    number = call_off(session, Match.round_id == round_id, reason)
+    detail, subject = {"reason": reason}, f"round:{round_id}"
+    audit.note(session, "void round", subject, detail=detail, competition_id=row.id)
+    mark_round_changed(session, round_id)
+    return number
+
+
+def play_again(session: Session, competition: int, match_id: str) -> str:
+    """Schedule a match of an open round again; return the name of the new one.
+
+    Only the new match counts. Raises UsageError once the round is closed, and for a match of a
+    disqualified team.
+    """
+    match, row = hold_match(session, competition, match_id)
+    check_teams(session, match)
+    pair = and_(Match.round_id == match.round_id, Match.sequence == match.sequence)
+    call_off(session, and_(pair, Match.state.in_(OPEN)), PLAYED_AGAIN)
+    times = session.scalar(select(func.count()).where(pair)) or 0
+    (name,) = new_match_ids(session, 1)
+    again = Match(
+        match_id=name,
+        competition_id=row.id,
+        kind=FORMAT,
+        key=f"{match.round_id}/{match.sequence}/{times + 1}",
+        game=match.game,
+        players=match.players,
+        options=match.options,
+        seed=seed_again(match),
+        round_id=match.round_id,
+        sequence=match.sequence,
+        at=session.now(),
+    )
+    session.add(again)
+    session.flush()
+    seats = select(MatchParticipant).where(MatchParticipant.match_id == match.id)
+    for seat in session.scalars(seats.order_by(MatchParticipant.slot)).all():
+        copied = {"slot": seat.slot, "bot_id": seat.bot_id, "name": seat.name, "spec": seat.spec}
+        session.add(MatchParticipant(match_id=again.id, **copied))
+    detail, subject = {"as": name}, f"match:{match_id}"
+    audit.note(session, "play again", subject, detail=detail, competition_id=row.id)
+    mark_round_changed(session, cast(int, match.round_id))
+    return name
+
+
+def seed_again(match: Match) -> int:
+    """Return the seed of a match that is played again.
+
+    It is the original seed, which gives the same board, except in games with hidden information,
+    which the first match has already revealed.
+    """
+    if match.game in games_with_hidden_information():
+        return planning.draw_seed(match.game)
+    return match.seed
+
+
+def carry_over(session: Session, competition: int) -> bool:
+    """Make the final due now; it starts as soon as the open rounds are closed.
+
+    Returns False if it was due already. Raises UsageError if there is no final group.
+    """
+    row = lock(session, competition)
+    groups = select(Group.id).where(Group.competition_id == row.id, Group.kind == "final")
+    if session.scalar(groups) is None:
+        raise UsageError("there is no final sandbox: add one first")
+    finals = select(Event).where(Event.competition_id == row.id, Event.kind == "final")
+    event, now = session.scalars(finals.order_by(Event.at, Event.id)).first(), session.now()
+    if event is not None and event.at <= now:
+        return False
+    if event is None:
+        texts = {"title": "Final", "text": "", "data": {}, "announced": True}
+        event = Event(competition_id=row.id, group_id=None, kind="final", **texts)
+        session.add(event)
+    event.at = now
+    session.flush()
+    subject = f"competition:{FORMAT}/{row.slug}"
+    audit.note(session, "carry over", subject, competition_id=row.id)
+    row.revision += 1
+    return True
+
+
+def open_round(session: Session, competition: int, group_name: str) -> int:
+    """Return the id of a group's open round; raise UsageError if there is none."""
+    group = named_group(groups_of(session, competition), group_name)
+    query = select(Round.id).where(Round.group_id == group.id, Round.closed_at.is_(None))
+    round_id = session.scalar(query)
+    if round_id is None:
+        raise UsageError(f"no round of {group.name} is open")
+    return round_id
+
+
+def read_reason(reason: str) -> str:
+    """Return the reason, truncated to fit the match page; raise UsageError if it is blank."""
+    if not reason.strip():
+        raise UsageError(NO_REASON)
+    return reason.strip()[:LONGEST_REASON]
+
+
+def hold_match(session: Session, competition: int, match_id: str) -> tuple[Match, Competition]:
+    """Lock a match's tournament; return both. Raises UsageError unless its round is open."""
+    of_round = (Match.competition_id == competition, Match.round_id.is_not(None))
+    match = session.scalars(select(Match).where(*of_round, Match.match_id == match_id)).first()
+    if match is None:
+        raise UsageError("this tournament has no such match")
+    return match, hold_round(session, competition, cast(int, match.round_id))
+
+
+def hold_round(session: Session, competition: int, round_id: int) -> Competition:
+    """Lock and return the tournament of an open round; raise UsageError if the round is closed."""
+    row = lock(session, competition)
+    rounds = select(Round.closed_at).join(Group, Group.id == Round.group_id)
+    query = rounds.where(Group.competition_id == competition, Round.id == round_id)
+    times = session.execute(query).first()
+    if times is None:
+        raise UsageError("this tournament has no such round")
+    if times.closed_at is not None:
+        raise UsageError("this round is over: its points have been awarded")
+    return row
+
+
+def check_teams(session: Session, match: Match) -> None:
+    """Raise UsageError for a match of a disqualified team, as it would not count."""
+    team = session.scalars(
+        select(Team.name)
+        .join(Entry, Entry.team_id == Team.id)
+        .join(Round, Round.group_id == Entry.group_id)
+        .join(Bot, Bot.team_id == Team.id)
+        .join(MatchParticipant, MatchParticipant.bot_id == Bot.id)
+        .where(MatchParticipant.match_id == match.id, Round.id == match.round_id)
+        .where(Entry.status == "disqualified")
+    ).first()
+    if team is not None:
+        raise UsageError(f"{team} is disqualified: reinstate it first")
+
+
+def call_off(session: Session, which: Any, reason: str) -> int:
+    """Call off matches in any state but `void`; return their number.
+
+    A worker that is playing one of them stops at its next report.
+    """
+    off = {
+        "state": "void",
+        "finished_at": session.now(),
+        "reason": reason[:LONGEST_STORED],
+        "worker": None,
+        "lease_until": None,
+    }
+    change = update(Match).where(which, Match.state != "void").values(off).returning(Match.id)
+    return len(session.execute(change).all())
+
+
+DISQUALIFIED: Final = "disqualified"
+LONGEST_DISQUALIFICATION: Final = 200
+
+
+def disqualify(
+    session: Session,
+    competition: int,
+    ids: Sequence[int],
+    reason: str,
+) -> int:
+    """Disqualify teams; return how many of them were playing.
+
+    All their matches in open rounds become void, including played ones: otherwise the order of play
+    would favour some opponents.
+    """
+    row = lock(session, competition)
+    out = {"status": DISQUALIFIED, "reason": reason[:LONGEST_DISQUALIFICATION]}
+    teams = [
+        team
+        for team in teams_by_id(session, competition, ids)
+        if set_status(session, team.id, "playing", **out)
+    ]
+    seats = (
+        select(MatchParticipant.match_id)
+        .join(Bot, Bot.id == MatchParticipant.bot_id)
+        .where(Bot.team_id.in_([team.id for team in teams]))
+    )
+    rounds = (
+        select(Round.id)
+        .join(Group, Group.id == Round.group_id)
+        .where(Group.competition_id == row.id, Round.closed_at.is_(None))
+    )
+    call_off(session, and_(Match.round_id.in_(rounds), Match.id.in_(seats)), DISQUALIFIED)
+    for team in teams:
+        note(session, row, team, "disqualify", reason=reason)
+    # Last, because match rows are locked before group rows.
+    mark_all_changed(session, row)
+    return len(teams)
+
+
+def reinstate(
+    session: Session,
+    competition: int,
+    ids: Sequence[int],
+) -> int:
+    """Reinstate teams from the next round on; return how many of them were disqualified."""
+    row = lock(session, competition)
+    teams = [
+        team
+        for team in teams_by_id(session, competition, ids)
+        if set_status(session, team.id, DISQUALIFIED, status="playing", reason="")
+    ]
+    check_room(session, row)
+    for team in teams:
+        note(session, row, team, "reinstate")
+    mark_all_changed(session, row)
+    return len(teams)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Row, and_, bindparam, select
+from sqlalchemy import Row, Select, and_, bindparam, select
 
 from cw.league.fixtures import Outcome
 from cw.league.ladder import (
+    GameResult,
     PairResult,
     Phase,
     Ranked,
@@ -22,29 +23,165 @@ from cw.league.ladder import (
 )
 from cw_hub.competitions.tournament import views
 from cw_hub.competitions.tournament.rounds import ranked_teams
-from cw_hub.competitions.tournament.views import (
-    GAMES_OF_MATCH,
-    SEATS_OF_MATCH,
-    GroupView,
-    RoundMatch,
-    TournamentView,
-    games_by_match,
-    matches_of,
-    round_match,
-)
+from cw_hub.competitions.tournament.views import GroupView, TournamentView, view
 from cw_hub.pages.forms import natural_order
 from cw_hub.store.database import Session
 from cw_hub.store.models import (
+    Battle,
+    Bot,
     Competition,
     Entry,
     EntryStatus,
     Group,
     GroupKind,
     Match,
+    MatchParticipant,
+    MatchState,
     Round,
     RoundScore,
     Team,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class GameView:
+    """A game of a match; ranks and scores are by seat."""
+
+    number: int
+    reason: str
+    ranks: Sequence[int | None]
+    scores: Sequence[float | None]
+    first_seat: int = 0
+    """The seat of the first mover."""
+
+
+@dataclass(frozen=True, slots=True)
+class RoundMatch:
+    """A match of a round."""
+
+    id: int
+    match_id: str
+    key: str
+    sequence: int
+    state: MatchState
+    reason: str | None
+    teams: tuple[int, ...]
+    """The team ids, by seat."""
+    faults: tuple[Mapping[int, int], ...]
+    """The number of faults by seat and by game; empty if they were not read."""
+    games: tuple[GameView, ...]
+
+    @property
+    def pair(self) -> str:
+        """Its position in the round's plan, which a match that is played again keeps."""
+        return "/".join(self.key.split("/")[:2])
+
+    @property
+    def results(self) -> list[GameResult]:
+        """The results of its games."""
+        return [GameResult(game.ranks, game.scores) for game in self.games]
+
+    @property
+    def counts(self) -> bool:
+        """Whether it gives points."""
+        return self.state == "done"
+
+
+_ROUND: Final = Match.round_id == bindparam("round")
+_TEAM: Final = Match.id.in_(
+    select(MatchParticipant.match_id)
+    .join(Bot, Bot.id == MatchParticipant.bot_id)
+    .where(Bot.team_id == bindparam("team"))
+)
+_MATCH: Final = Match.id == bindparam("match")
+
+SEATS: Final = (
+    select(
+        Match.id,
+        Match.match_id,
+        Match.key,
+        Match.sequence,
+        Match.state,
+        Match.reason,
+        Bot.team_id,
+    )
+    .join(MatchParticipant, MatchParticipant.match_id == Match.id)
+    .join(Bot, Bot.id == MatchParticipant.bot_id)
+    .where(_ROUND)
+    .order_by(Match.sequence, Match.id, MatchParticipant.slot)
+)
+"""Selects the seats of a round's matches."""
+
+GAMES: Final = (
+    select(
+        Battle.match_id,
+        Battle.number,
+        Battle.reason,
+        Battle.ranks,
+        Battle.scores,
+        Battle.first_slot,
+    )
+    .join(Match, Match.id == Battle.match_id)
+    .where(_ROUND)
+    .order_by(Battle.match_id, Battle.number)
+)
+"""Selects the games of a round's matches."""
+
+# Faults are read only for a single team or match, as bots in some games commit many.
+SEATS_OF_TEAM: Final = SEATS.add_columns(MatchParticipant.faults).where(_TEAM)
+GAMES_OF_TEAM: Final = GAMES.where(_TEAM)
+SEATS_OF_MATCH: Final = (
+    SEATS.add_columns(MatchParticipant.faults, Team.slug, Team.name, Team.out_of_competition)
+    .join(Team, Team.id == Bot.team_id)
+    .where(_MATCH)
+)
+GAMES_OF_MATCH: Final = GAMES.where(_MATCH)
+
+
+def matches_of(session: Session, round_id: int, team: int | None = None) -> tuple[RoundMatch, ...]:
+    """Return the matches of a round in order of play, or those of one team with its faults.
+
+    If a match was played again, only the last one is included. Two statements.
+    """
+    wanted = {"round": round_id} | ({} if team is None else {"team": team})
+    games = games_by_match(session, GAMES if team is None else GAMES_OF_TEAM, wanted)
+    seats: dict[int, list[Any]] = defaultdict(list)
+    for seat in session.execute(SEATS if team is None else SEATS_OF_TEAM, wanted):
+        seats[seat.id].append(seat)
+    newest: dict[str, RoundMatch] = {}
+    for match_id in sorted(seats):
+        match = round_match(seats[match_id], games[match_id])
+        newest[match.pair] = match
+    return tuple(sorted(newest.values(), key=lambda match: (match.sequence, match.id)))
+
+
+def games_by_match(
+    session: Session, query: Select[*tuple[Any, ...]], wanted: Mapping[str, int]
+) -> Mapping[int, list[GameView]]:
+    """Return the games selected by a query like GAMES, by match id."""
+    games: dict[int, list[GameView]] = defaultdict(list)
+    for match_id, *columns in session.execute(query, wanted):
+        games[match_id].append(GameView(*columns))
+    return games
+
+
+def round_match(seats: Sequence[Any], games: Sequence[GameView]) -> RoundMatch:
+    """Return a match built from the rows of a query like SEATS."""
+    first = seats[0]
+    return view(
+        RoundMatch,
+        first,
+        sequence=first.sequence or 0,
+        teams=tuple(seat.team_id for seat in seats),
+        faults=tuple(faults_by_game(getattr(seat, "faults", ())) for seat in seats),
+        games=tuple(games),
+    )
+
+
+def faults_by_game(faults: Iterable[Mapping[str, Any]]) -> Mapping[int, int]:
+    """Return the number of faults by game number."""
+    return Counter(fault.get("battle", 1) for fault in faults)
+
 
 PRIZES: Final = 3
 """Number of teams in a public group that win a prize."""
@@ -257,18 +394,15 @@ def rows_of(session: Session, group: int) -> list[TableRow]:
     for record in session.execute(RECORDS, {"group": group}):
         records[record.team_id].append(record)
     return [
-        TableRow(
-            team,
-            first.slug,
-            first.name,
-            first.status,
-            first.reason,
-            first.out_of_competition,
-            tuple(
+        view(
+            TableRow,
+            first,
+            is_out=first.out_of_competition,
+            history=tuple(
                 RoundRecord(*record[6:]) for record in (first, *others) if record.points is not None
             ),
         )
-        for team, (first, *others) in records.items()
+        for first, *others in records.values()
     ]
 
 
@@ -359,8 +493,6 @@ def of_match(session: Session, match_id: str) -> GroupStandings | None:
     wanted = {"round": place.round_id, "match": place.id}
     seats = session.execute(SEATS_OF_MATCH, wanted).all()
     games = games_by_match(session, GAMES_OF_MATCH, wanted)[place.id]
-    rows = tuple(
-        TableRow(seat.team_id, seat.slug, seat.name, "playing", "", seat.out_of_competition, ())
-        for seat in seats
-    )
+    unread: dict[str, Any] = {"status": "playing", "reason": "", "history": ()}
+    rows = tuple(view(TableRow, seat, is_out=seat.out_of_competition, **unread) for seat in seats)
     return GroupStandings(tournament, group, rows, (round_match(seats, games),))

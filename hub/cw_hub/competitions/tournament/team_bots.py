@@ -135,29 +135,29 @@ def find(session: Session, team_id: int) -> TeamBot | None:
     settings = stored_settings(competition.game, competition.settings)
     kinds = defaults_of(competition.game).kinds
     return TeamBot(
-        bot.id,
-        bot.bot_id,
-        team.id,
-        competition.id,
-        competition.slug,
-        competition.game,
-        team.name,
-        team.slug,
-        bot.kind,
-        bot.endpoint,
-        version_played(bot),
-        bot.status,
-        bot.checks,
-        bot.checked_at,
-        tuple(kind for kind in kinds if kind != "program" or settings.hosting != "off"),
-        settings,
-        team.machine,
-        team.ssh_key,
-        lacks_secret(bot),
-        bot.kind == "url" and bot.secret is not None,
-        bot.secret_version,
-        condition_of(session, bot.id),
-        versions_of(session, bot.id),
+        id=bot.id,
+        bot_id=bot.bot_id,
+        team_id=team.id,
+        competition_id=competition.id,
+        tournament=competition.slug,
+        game=competition.game,
+        team=team.name,
+        slug=team.slug,
+        kind=bot.kind,
+        endpoint=bot.endpoint,
+        version=version_played(bot),
+        status=bot.status,
+        checks=bot.checks,
+        checked_at=bot.checked_at,
+        kinds=tuple(kind for kind in kinds if kind != "program" or settings.hosting != "off"),
+        settings=settings,
+        machine=team.machine,
+        ssh_key=team.ssh_key,
+        lacks_secret=lacks_secret(bot),
+        has_secret=bot.kind == "url" and bot.secret is not None,
+        secret_version=bot.secret_version,
+        condition=condition_of(session, bot.id),
+        versions=versions_of(session, bot.id),
     )
 
 
@@ -302,9 +302,7 @@ def read_url(text: str) -> str:
 
 
 def check_bot(game: str, bot: str) -> None:
-    """Raise UsageError unless a bot is "", a URL, or `builtin:NAME`."""
-    if not bot:
-        return
+    """Raise UsageError unless a bot is a URL, or `builtin:NAME`."""
     if bot.startswith(BUILTIN):
         load_strategy(game, bot.removeprefix(BUILTIN))
         return
@@ -433,16 +431,13 @@ def last_faults(session: Session, bot: int) -> list[TeamFault]:
     )
     team_faults = (
         TeamFault(
-            match_id,
-            finished_at or at,
-            fault.get("battle", 1),
-            fault.get("turn", 0),
-            fault["kind"],
-            fault.get("detail", ""),
-            fault.get("expected", ""),
-            fault.get("actual", ""),
-            fault.get("answer", ""),
-            kind == "practice",
+            match_id=match_id,
+            at=finished_at or at,
+            game=fault.get("battle", 1),
+            turn=fault.get("turn", 0),
+            kind=fault["kind"],
+            **{name: fault.get(name, "") for name in ("detail", "expected", "actual", "answer")},
+            is_practice=kind == "practice",
         )
         for faults, match_id, finished_at, at, kind in rows
         for fault in reversed(faults)

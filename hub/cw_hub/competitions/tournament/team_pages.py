@@ -214,9 +214,14 @@ def upload(slug: str) -> ResponseReturnValue:
             number = team_bots.add_version(writing, own, new)
     except (CapacityError, UsageError) as error:
         return render(own, {"program": str(error)})
+    return checked(own, f"version {number} ready, {PLAYS_NEXT}")
+
+
+def checked(own: TeamBot, sentence: str) -> ResponseReturnValue:
+    """Request a check of a bot whose version has changed; show a notice on its page."""
     note_done()
-    notice(f"version {number} ready, {PLAYS_NEXT}")
-    send_check(own_bot(slug))
+    notice(sentence)
+    send_check(own_bot(own.tournament))
     return go(page_of(own))
 
 
@@ -245,10 +250,7 @@ def own_program(slug: str) -> ResponseReturnValue:
             number = team_bots.add_version(writing, own, new)
     except (CapacityError, UsageError) as error:
         return render(own, {"own-program": str(error)})
-    note_done()
-    notice(f"version {number} is {new.note}, and {PLAYS_NEXT}")
-    send_check(own_bot(slug))
-    return go(page_of(own))
+    return checked(own, f"version {number} is {new.note}, and {PLAYS_NEXT}")
 
 
 @routes.post("/t/<slug>/my-team/use-version")

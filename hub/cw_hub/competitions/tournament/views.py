@@ -1,27 +1,32 @@
-"""Queries behind the tournament pages: the list, and one tournament with groups and countdown."""
+"""Queries behind the tournament pages: the list, one tournament, and its host pages."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, TypeVar, cast
 
-from sqlalchemy import Row, Select, and_, bindparam, case, exists, func, or_, select
+from sqlalchemy import Row, and_, bindparam, case, exists, func, or_, select
 
-from cw.league.ladder import STOPS, BoardSpec, EventKind, GameResult, GroupEvent, phase
+from cw.league.ladder import STOPS, BoardSpec, EventKind, GroupEvent, phase
 from cw.league.ladder import Phase as LadderPhase
-from cw_hub.competitions.tournament.events import MOST_EVENTS
+from cw_hub.competitions.tournament.service import MOST_EVENTS
 from cw_hub.competitions.tournament.settings import FORMAT, TournamentSettings, stored_settings
+from cw_hub.competitions.tournament.teams import group_sizes, groups_of
+from cw_hub.matches.match_types import title_of
 from cw_hub.pages.forms import natural_order
 from cw_hub.store.database import Session
 from cw_hub.store.models import (
-    Battle,
+    Audit,
     Bot,
+    BotKind,
+    BotStatus,
     Competition,
     CompetitionState,
     Entry,
+    EntryStatus,
     Event,
     Group,
     GroupKind,
@@ -30,7 +35,16 @@ from cw_hub.store.models import (
     MatchState,
     Round,
     Team,
+    Ticket,
 )
+
+T = TypeVar("T")
+
+
+def view(kind: type[T], row: object, /, **others: Any) -> T:
+    """Return a dataclass with the attributes of a row; `others` are fields with other names."""
+    names = {field.name for field in fields(cast(Any, kind))} - others.keys()
+    return kind(**others, **{name: getattr(row, name) for name in names if hasattr(row, name)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,18 +199,11 @@ def find(
     if not rows:
         return None
     first = rows[0]
-    return TournamentView(
-        first.id,
-        first.slug,
-        first.game,
-        first.title,
-        first.description,
-        first.picture,
-        first.state,
-        first.seed,
-        first.revision,
-        stored_settings(first.game, first.settings),
-        tuple(group_view(row) for row in rows if row.group_id is not None),
+    return view(
+        TournamentView,
+        first,
+        settings=stored_settings(first.game, first.settings),
+        groups=tuple(group_view(row) for row in rows if row.group_id is not None),
     )
 
 
@@ -204,28 +211,23 @@ def group_view(row: Row[*tuple[Any, ...]]) -> GroupView:
     """Convert a row of TOURNAMENT to a group."""
     revisions = (row.revision, row.group_revision)
     mark = (*revisions, row.rounds, row.round_id, row.is_open, row.stages_passed)
-    return GroupView(
-        row.group_id,
-        row.group_slug,
-        row.name,
-        row.kind,
-        None if row.round_id is None else round_view(row),
-        row.rounds or 0,
-        bool(row.is_open),
-        "-".join(map(str, mark)),
+    return view(
+        GroupView,
+        row,
+        id=row.group_id,
+        slug=row.group_slug,
+        round=None if row.round_id is None else round_view(row),
+        rounds=row.rounds or 0,
+        is_open=bool(row.is_open),
+        mark="-".join(map(str, mark)),
     )
 
 
 def round_view(row: Row[*tuple[Any, ...]]) -> RoundView:
     """Convert a row of TOURNAMENT to a round."""
-    return RoundView(
-        row.round_id,
-        row.number,
-        BoardSpec.from_json(row.board),
-        {int(team): position for team, position in row.positions.items()},
-        row.opened_at,
-        row.closed_at,
-    )
+    positions = {int(team): position for team, position in row.positions.items()}
+    board = BoardSpec.from_json(row.board)
+    return view(RoundView, row, id=row.round_id, board=board, positions=positions)
 
 
 def home_group(session: Session, team: int) -> int | None:
@@ -304,6 +306,15 @@ def phase_of(group: GroupView, events: Iterable[EventView], now: datetime) -> La
         and (event.applied_at is not None or (event.kind == "final" and event.at <= now))
     ]
     return phase(due, is_final=group.kind == "final", is_open=group.is_open)
+
+
+def phases_of(session: Session, slug: str) -> dict[int, LadderPhase]:
+    """Return the phase of each group of a tournament, by id."""
+    tournament = find(session, slug)
+    if tournament is None:
+        return {}
+    events, now = events_of(session, tournament.id), session.now()
+    return {group.id: phase_of(group, events, now) for group in tournament.groups}
 
 
 def pause_of(group: GroupView, events: Iterable[EventView]) -> EventView | None:
@@ -457,17 +468,12 @@ def of_ids(session: Session, ids: Sequence[int]) -> list[ListedTournament]:
     by_id = {row.id: row for row in rows}
     groups, events = group_names(session, ids), public_events(session, ids)
     return [
-        ListedTournament(
-            row.slug,
-            row.game,
-            row.title,
-            row.description,
-            row.picture,
-            row.state,
-            row.teams,
-            groups[row.id],
-            any(event.applied_at and event.kind == "start" for event in events[row.id]),
-            next((event for event in events[row.id] if event.applied_at is None), None),
+        view(
+            ListedTournament,
+            row,
+            groups=groups[row.id],
+            has_begun=any(event.applied_at and event.kind == "start" for event in events[row.id]),
+            next=next((event for event in events[row.id] if event.applied_at is None), None),
         )
         for row in (by_id[each] for each in ids if each in by_id)
     ]
@@ -514,144 +520,213 @@ def playing_teams(session: Session, competition: int) -> list[GroupTeam]:
     return sorted(teams, key=lambda team: (team.is_out, natural_order(team.name)))
 
 
-@dataclass(frozen=True, slots=True)
-class GameView:
-    """A game of a match; ranks and scores are by seat."""
-
-    number: int
-    reason: str
-    ranks: Sequence[int | None]
-    scores: Sequence[float | None]
-    first_seat: int = 0
-    """The seat of the first mover."""
+MOST_OF_LOG: Final = 500
+MOST_MATCHES: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
-class RoundMatch:
-    """A match of a round."""
+class HostTeam:
+    """A team as shown to its host."""
 
     id: int
+    slug: str
+    name: str
+    groups: tuple[str, ...]
+    status: EntryStatus
+    reason: str
+    out_of_competition: bool
+    machine: str
+    has_key: bool
+    cards: int
+    """The number of its valid tokens."""
+    bot_kind: BotKind
+    bot_status: BotStatus
+    has_bot: bool
+    address: str
+    """The URL of its bot, or the name of its built-in strategy."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostGroup:
+    """A group as shown to its host."""
+
+    id: int
+    slug: str
+    name: str
+    kind: GroupKind
+    teams: int
+    round: int | None
+    """The number of its last round."""
+    played: int
+    matches: int
+    """The number of matches in the last round; `played` counts the finished ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostEvent:
+    """An event as shown to its host."""
+
+    id: int
+    kind: str
+    at: datetime
+    title: str
+    text: str
+    group: str
+    announced: bool
+    applied_at: datetime | None
+    boards: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HostMatch:
+    """A match of an open round that is unfinished or failed."""
+
     match_id: str
-    key: str
-    sequence: int
+    group: str
+    round_id: int
+    round: int
     state: MatchState
-    reason: str | None
-    teams: tuple[int, ...]
-    """The team ids, by seat."""
-    faults: tuple[Mapping[int, int], ...]
-    """The number of faults by seat and by game; empty if they were not read."""
-    games: tuple[GameView, ...]
+    reason: str
+    teams: tuple[str, ...]
 
     @property
-    def pair(self) -> str:
-        """Its position in the round's plan, which a match that is played again keeps."""
-        return "/".join(self.key.split("/")[:2])
-
-    @property
-    def results(self) -> list[GameResult]:
-        """The results of its games."""
-        return [GameResult(game.ranks, game.scores) for game in self.games]
-
-    @property
-    def counts(self) -> bool:
-        """Whether it gives points."""
-        return self.state == "done"
+    def title(self) -> str:
+        """The players' names, or the match's name if no players are left."""
+        return title_of(self.teams, " : ") or self.match_id
 
 
-_ROUND: Final = Match.round_id == bindparam("round")
-_TEAM: Final = Match.id.in_(
-    select(MatchParticipant.match_id)
-    .join(Bot, Bot.id == MatchParticipant.bot_id)
-    .where(Bot.team_id == bindparam("team"))
-)
-_MATCH: Final = Match.id == bindparam("match")
-
-SEATS: Final = (
-    select(
-        Match.id,
-        Match.match_id,
-        Match.key,
-        Match.sequence,
-        Match.state,
-        Match.reason,
-        Bot.team_id,
+def teams_overview(session: Session, competition: int) -> list[HostTeam]:
+    """Return a tournament's teams, sorted by group and then by id. Two statements."""
+    cards = dict(
+        session.execute(
+            select(Ticket.team_id, func.count())
+            .where(Ticket.competition_id == competition, Ticket.kind == "card")
+            .group_by(Ticket.team_id)
+        ).all()
     )
-    .join(MatchParticipant, MatchParticipant.match_id == Match.id)
-    .join(Bot, Bot.id == MatchParticipant.bot_id)
-    .where(_ROUND)
-    .order_by(Match.sequence, Match.id, MatchParticipant.slot)
-)
-"""Selects the seats of a round's matches."""
-
-GAMES: Final = (
-    select(
-        Battle.match_id,
-        Battle.number,
-        Battle.reason,
-        Battle.ranks,
-        Battle.scores,
-        Battle.first_slot,
-    )
-    .join(Match, Match.id == Battle.match_id)
-    .where(_ROUND)
-    .order_by(Battle.match_id, Battle.number)
-)
-"""Selects the games of a round's matches."""
-
-# Faults are read only for a single team or match, as bots in some games commit many.
-SEATS_OF_TEAM: Final = SEATS.add_columns(MatchParticipant.faults).where(_TEAM)
-GAMES_OF_TEAM: Final = GAMES.where(_TEAM)
-SEATS_OF_MATCH: Final = (
-    SEATS.add_columns(MatchParticipant.faults, Team.slug, Team.name, Team.out_of_competition)
-    .join(Team, Team.id == Bot.team_id)
-    .where(_MATCH)
-)
-GAMES_OF_MATCH: Final = GAMES.where(_MATCH)
+    rows = session.execute(
+        select(Team, Bot, Entry, Group.name)
+        .join(Entry, Entry.team_id == Team.id)
+        .join(Group, Group.id == Entry.group_id)
+        .join(Bot, Bot.team_id == Team.id)
+        .where(Team.competition_id == competition)
+        .order_by(Team.out_of_competition, Group.id, Team.id)
+    ).all()
+    groups: dict[int, list[str]] = defaultdict(list)
+    for team, _, _, group in rows:
+        groups[team.id].append(group)
+    # The first entry of a team, in group order, represents all its entries.
+    firsts = {team.id: (team, bot, entry) for team, bot, entry, _ in reversed(rows)}
+    return [
+        host_team(*firsts[team], tuple(names), cards.get(team, 0)) for team, names in groups.items()
+    ]
 
 
-def matches_of(session: Session, round_id: int, team: int | None = None) -> tuple[RoundMatch, ...]:
-    """Return the matches of a round in order of play, or those of one team with its faults.
-
-    If a match was played again, only the last one is included. Two statements.
-    """
-    wanted = {"round": round_id} | ({} if team is None else {"team": team})
-    games = games_by_match(session, GAMES if team is None else GAMES_OF_TEAM, wanted)
-    seats: dict[int, list[Any]] = defaultdict(list)
-    for seat in session.execute(SEATS if team is None else SEATS_OF_TEAM, wanted):
-        seats[seat.id].append(seat)
-    newest: dict[str, RoundMatch] = {}
-    for match_id in sorted(seats):
-        match = round_match(seats[match_id], games[match_id])
-        newest[match.pair] = match
-    return tuple(sorted(newest.values(), key=lambda match: (match.sequence, match.id)))
-
-
-def games_by_match(
-    session: Session, query: Select[*tuple[Any, ...]], wanted: Mapping[str, int]
-) -> Mapping[int, list[GameView]]:
-    """Return the games selected by a query like GAMES, by match id."""
-    games: dict[int, list[GameView]] = defaultdict(list)
-    for match_id, *columns in session.execute(query, wanted):
-        games[match_id].append(GameView(*columns))
-    return games
-
-
-def round_match(seats: Sequence[Any], games: Sequence[GameView]) -> RoundMatch:
-    """Return a match built from the rows of a query like SEATS."""
-    first = seats[0]
-    return RoundMatch(
-        first.id,
-        first.match_id,
-        first.key,
-        first.sequence or 0,
-        first.state,
-        first.reason,
-        tuple(seat.team_id for seat in seats),
-        tuple(faults_by_game(getattr(seat, "faults", ())) for seat in seats),
-        tuple(games),
+def host_team(team: Team, bot: Bot, entry: Entry, groups: tuple[str, ...], cards: int) -> HostTeam:
+    """Return a team as shown to its host."""
+    return view(
+        HostTeam,
+        team,
+        groups=groups,
+        status=entry.status,
+        reason=entry.reason,
+        machine=team.machine or "",
+        has_key=team.ssh_key is not None,
+        cards=cards,
+        bot_kind=bot.kind,
+        bot_status=bot.status,
+        has_bot=bool(bot.endpoint) or "version" in bot.settings,
+        address=bot.endpoint,
     )
 
 
-def faults_by_game(faults: Iterable[Mapping[str, Any]]) -> Mapping[int, int]:
-    """Return the number of faults by game number."""
-    return Counter(fault.get("battle", 1) for fault in faults)
+def groups_overview(session: Session, competition: int) -> list[HostGroup]:
+    """Return the groups of a tournament, each with its last round. Four statements."""
+    rows, sizes = groups_of(session, competition), group_sizes(session, competition)
+    ids = [group.id for group in rows]
+    last = select(func.max(Round.id)).where(Round.group_id.in_(ids)).group_by(Round.group_id)
+    rounds = {row.group_id: row for row in session.scalars(select(Round).where(Round.id.in_(last)))}
+    is_over = Match.state.in_(("done", "void", "failed"))
+    counts = session.execute(
+        select(Match.round_id, func.count(), func.count().filter(is_over))
+        .where(Match.round_id.in_([row.id for row in rounds.values()]))
+        .group_by(Match.round_id)
+    )
+    by_round = {round_id: (played, matches) for round_id, matches, played in counts}
+    views = []
+    for group in rows:
+        last_round = rounds.get(group.id)
+        played, matches = by_round.get(last_round.id, (0, 0)) if last_round else (0, 0)
+        number = last_round.number if last_round else None
+        figures = {"round": number, "played": played, "matches": matches}
+        views.append(view(HostGroup, group, teams=sizes.get(group.id, 0), **figures))
+    return views
+
+
+def events_overview(session: Session, competition: int) -> list[HostEvent]:
+    """Return the events of a tournament, earliest first."""
+    rows = session.execute(
+        select(Event, Group.name)
+        .outerjoin(Group, Group.id == Event.group_id)
+        .where(Event.competition_id == competition)
+        .order_by(Event.at, Event.id)
+    )
+    return [
+        view(
+            HostEvent,
+            event,
+            group=group or "",
+            boards=tuple(board["name"] for board in event.data.get("boards", ())),
+        )
+        for event, group in rows
+    ]
+
+
+def matches_overview(session: Session, competition: int) -> list[HostMatch]:
+    """Return failed, running and queued matches of open rounds, in this order."""
+    rows = session.execute(
+        select(Match, Round, Group.name)
+        .join(Round, Round.id == Match.round_id)
+        .join(Group, Group.id == Round.group_id)
+        .where(Group.competition_id == competition, Round.closed_at.is_(None))
+        .where(Match.state.in_(("failed", "in_progress", "queued", "interrupted")))
+        .order_by(Match.state != "failed", Match.state != "in_progress", Match.sequence, Match.id)
+        .limit(MOST_MATCHES)
+    ).all()
+    ids = [match.id for match, _, _ in rows]
+    names: dict[int, list[str]] = defaultdict(list)
+    for match, name in session.execute(
+        select(MatchParticipant.match_id, Team.name)
+        .join(Bot, Bot.id == MatchParticipant.bot_id)
+        .join(Team, Team.id == Bot.team_id)
+        .where(MatchParticipant.match_id.in_(ids))
+        .order_by(MatchParticipant.match_id, MatchParticipant.slot)
+    ):
+        names[match].append(name)
+    return [
+        view(
+            HostMatch,
+            match,
+            group=group,
+            round_id=row.id,
+            round=row.number,
+            reason=match.reason or "",
+            teams=tuple(names[match.id]),
+        )
+        for match, row, group in rows
+    ]
+
+
+def ssh_keys(session: Session, competition: int) -> list[tuple[str, str, str]]:
+    """Return slug, machine and public key of each team that has a key."""
+    with_key = (Team.competition_id == competition, Team.ssh_key.is_not(None))
+    rows = session.execute(select(Team.slug, Team.machine, Team.ssh_key).where(*with_key))
+    return [(slug, machine or "", key or "") for slug, machine, key in rows]
+
+
+def log_overview(session: Session, competition: int) -> list[Audit]:
+    """Return a tournament's audit log, latest first."""
+    query = select(Audit).where(Audit.competition_id == competition)
+    return list(
+        session.scalars(query.order_by(Audit.at.desc(), Audit.id.desc()).limit(MOST_OF_LOG))
+    )

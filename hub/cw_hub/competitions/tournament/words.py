@@ -10,14 +10,8 @@ from cw.errors import FaultKind
 from cw.games.endings import FORFEITS
 from cw.league.ladder import Phase, TieBreak
 from cw.matches.verdict import DID
-from cw_hub.competitions.tournament.standings import GroupStandings, TableRow
-from cw_hub.competitions.tournament.views import (
-    Countdown,
-    EventView,
-    GameView,
-    GroupView,
-    RoundMatch,
-)
+from cw_hub.competitions.tournament.standings import GameView, GroupStandings, RoundMatch, TableRow
+from cw_hub.competitions.tournament.views import Countdown, EventView, GroupView
 
 SECOND: Final = timedelta(seconds=1)
 DAY: Final = 86_400

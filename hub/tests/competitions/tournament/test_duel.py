@@ -16,7 +16,6 @@ import pytest
 from sqlalchemy import select
 
 from cw.league.ladder import POINTS
-from cw_hub.competitions.tournament import host_rounds
 from cw_hub.store.models import Battle, Match
 from hub.tests.conftest import ON_POSTGRESQL, StillClock
 from hub.tests.ladder_hub import Tournament, totals_by_replays
@@ -150,7 +149,7 @@ def test_a_duel_of_three_cities_is_worth_what_its_replays_tell(
         boards = [one.board["name"] for one in duel.rounds(group)]
         assert boards == ["Hexagon 3", "Hexagon 4"]
     hub_clock.advance(30)
-    assert duel.do(lambda session: host_rounds.carry_over(session, duel.id))
+    assert duel.act("carry-over")
     best = {f"{city}-{language}" for city, language in CITIES.items()}
     assert set(duel.entries("final")) == {*best, "ours"}
     for _ in range(2):

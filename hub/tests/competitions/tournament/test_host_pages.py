@@ -16,15 +16,14 @@ from sqlalchemy import select
 from cw.documents import parse_toml
 from cw_hub.bots import health
 from cw_hub.competitions.tournament import progress, team_bots
-from cw_hub.competitions.tournament.creation import (
+from cw_hub.competitions.tournament.service import (
     LARGEST_FILE,
     NewTournament,
     TournamentConfig,
     create,
     read_config,
 )
-from cw_hub.competitions.tournament.groups import NewGroup
-from cw_hub.competitions.tournament.teams import NewTeam
+from cw_hub.competitions.tournament.teams import NewGroup, NewTeam
 from cw_hub.store.models import Audit, Bot, Competition, Entry, Event, Group, Match, Team, Ticket
 from hub.tests.conftest import StillClock
 from hub.tests.program import make_admin

@@ -104,6 +104,42 @@ def test_a_tournament_from_names_to_export(operator: Operator) -> None:
     ]  # fmt: skip
 
 
+def test_the_options_of_a_command_are_done_together_or_not_at_all(operator: Operator) -> None:
+    names = operator.write("names.txt", "Alpha\nBeta\n")
+    late = operator.write("late.txt", "Gamma\n")
+    operator.say(*ladder(operator, "t1", "--teams", names))
+    before = operator.tell("teams", "t1")
+    for words, sentence in (
+        (("--machine", "alpha", "10.0.0.7", "--reinstate", "nobody"), "there is no team"),
+        (("--add", late, "--remove", "nobody"), "there is no team"),
+        (("--add", names, "--disqualify", "alpha", "Cheated"), "this name is taken"),
+        (("--disqualify", "alpha", "Cheated", "--undo-remove", "beta"), "nothing can be undone"),
+    ):
+        refused = operator.type("teams", "t1", *words)
+        assert (refused.exit_code, sentence in refused.stderr) == (2, True), refused.output
+        assert operator.tell("teams", "t1") == before
+    planned = operator.type("event", "t1", "note", "--cancel", "0")
+    assert (planned.exit_code, "no longer planned" in planned.stderr) == (2, True)
+    assert operator.tell("event", "t1") == []
+    after = operator.tell("teams", "t1", "--add", late, "--machine", "gamma", "10.0.0.7")
+    assert [(one["slug"], one["machine"]) for one in after[2:]] == [("gamma", "10.0.0.7")]
+
+
+def test_events_are_planned_cancelled_and_undone_by_commands(operator: Operator) -> None:
+    operator.say(*ladder(operator, "t1"))
+    later = ("--at", "2999-01-31T18:00")
+    (planned,) = operator.tell("event", "t1", "note", *later)
+    cancel = ("--cancel", str(planned["id"]), "pause", *later)
+    (planned,) = operator.tell("event", "t1", *cancel)
+    assert planned["kind"] == "pause"
+    operator.say("event", "t1", "start")
+    operator.say("event", "t1", "end")
+    assert operator.tell("status", "t1")[0]["state"] == "over"
+    assert "The end was undone" in operator.say("event", "t1", "--undo-end")
+    assert operator.tell("status", "t1")[0]["state"] == "running"
+    assert "nothing can be undone" in operator.type("event", "t1", "--undo-end").stderr
+
+
 def test_the_address_of_its_page_is_the_public_one(operator: Operator) -> None:
     assert "Its page: /t/t1/\n" in operator.say(*ladder(operator, "t1"))
     public = ("--set", "CW_PUBLIC_URL=https://hub.example")

@@ -12,9 +12,9 @@ from sqlalchemy import select, update
 
 from cw_hub.accounts import mail_delivery
 from cw_hub.competitions.tournament import people, progress
-from cw_hub.competitions.tournament.creation import NewTournament, TournamentConfig, create
-from cw_hub.competitions.tournament.groups import NewGroup, add_group
 from cw_hub.competitions.tournament.people import NewGuest, guests_of
+from cw_hub.competitions.tournament.service import NewTournament, TournamentConfig, create
+from cw_hub.competitions.tournament.teams import NewGroup, add_group
 from cw_hub.store.models import (
     Audit,
     Bot,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from random import Random
 
 import pytest
 from sqlalchemy import func, select, update
 
-from cw_hub.competitions.tournament.host_actions import ACTIONS
+from cw_hub.competitions.tournament.actions import ACTIONS
 from cw_hub.store.models import Audit, Bot, Entry, Event, Match, Team, Ticket
 from hub.tests.conftest import ON_SQLITE
 from hub.tests.ladder_rows import HEXAGON_3, Rows, duel
@@ -26,7 +27,6 @@ OF_TEAM = (
     *("ssh-key", "practice"),
 )
 PAGES_OF_HOST = ("", "/teams", "/events", "/rounds", "/log", "/export.zip")
-ACTIONS_OF_HOST = (*ACTIONS, "issue-tokens")
 
 CASES = amount(150, 600, "CW_CASES")
 FAULT = "from [0, 9]"
@@ -80,6 +80,18 @@ def test_what_everybody_sees_is_the_same_for_all(people: dict[str, Visitor]) -> 
         assert set(codes.values()) == {200}, (path, codes)
 
 
+@ON_SQLITE
+def test_what_a_form_of_hosts_holds_is_what_its_function_takes(site: Site) -> None:
+    for name, action in ACTIONS.items():
+        form = action.form(now=site.clock())
+        values = form.arguments() | action.of_site(site.resources.settings)
+        signature(action.do).bind(None, site.clock, 1, **values)
+        typed = [value.metavar for value in action.form.parameters]
+        assert all(typed) or not action.command, name
+        assert bool(action.help) == bool(action.command), name
+        assert ("sure" in form) or action.confirmation is None, name
+
+
 def test_each_route_lets_in_whom_it_should(site: Site, people: dict[str, Visitor]) -> None:
     of_hosts = {role: role in ("host", "admin") for role in ROLES}
     of_teams = {role: role in ("alpha", "beta") for role in ROLES}
@@ -87,7 +99,7 @@ def test_each_route_lets_in_whom_it_should(site: Site, people: dict[str, Visitor
         codes = {role: one.open(f"{T}/host{part}").status_code for role, one in people.items()}
         assert codes == {role: 200 if may else 403 for role, may in of_hosts.items()}, part
     before = counts(site)
-    for verb in ACTIONS_OF_HOST:
+    for verb in ACTIONS:
         site.clock.advance(5)  # An address may send 120 of these forms a minute.
         for role, visitor in people.items():
             # Whoever may do it is told what is missing; of `Start` and the like, that it is late.
@@ -147,7 +159,7 @@ def test_what_is_hostile_is_no_fault_of_ours(
     site: Site, rows: Rows, people: dict[str, Visitor]
 ) -> None:
     random = Random(1)
-    forms = [*(f"{T}/host/{verb}" for verb in ACTIONS_OF_HOST), f"{T}/join", f"{T}/leave"]
+    forms = [*(f"{T}/host/{verb}" for verb in ACTIONS), f"{T}/join", f"{T}/leave"]
     forms += [f"{T}/my-team/{verb}" for verb in OF_TEAM]
     browser = site.app.test_client()
     cookies = {**people["alpha"].cookies, **people["host"].cookies}

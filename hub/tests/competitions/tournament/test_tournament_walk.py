@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from cw_hub.competitions.tournament.creation import TournamentConfig
-from cw_hub.competitions.tournament.groups import NewGroup
-from cw_hub.competitions.tournament.teams import NewTeam
+from cw_hub.competitions.tournament.service import TournamentConfig
+from cw_hub.competitions.tournament.teams import NewGroup, NewTeam
 from cw_hub.matches import results as matches_results
 from cw_hub.matches.planning import LOST_AFTER, send_own
 from cw_hub.site.formats import MATCH_TYPES

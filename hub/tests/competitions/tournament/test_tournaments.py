@@ -13,21 +13,22 @@ from cw.errors import UsageError
 from cw_hub.accounts import tickets
 from cw_hub.bots.versions import Upload
 from cw_hub.competitions.service import CompetitionTaken
-from cw_hub.competitions.tournament import host_rounds, host_teams, team_bots
+from cw_hub.competitions.tournament import rounds, team_bots
 from cw_hub.competitions.tournament import teams as tournament_teams
-from cw_hub.competitions.tournament.creation import (
+from cw_hub.competitions.tournament.service import (
     LARGEST_FILE,
+    NewEvent,
     NewTournament,
     TournamentConfig,
+    add_event,
     create,
     read_config,
+    remove_event,
     team_lines,
     with_teams,
 )
-from cw_hub.competitions.tournament.events import NewEvent, add_event, remove_event
-from cw_hub.competitions.tournament.groups import NewGroup, add_group
 from cw_hub.competitions.tournament.settings import settings_of
-from cw_hub.competitions.tournament.teams import BadLines, NewTeam, add_teams
+from cw_hub.competitions.tournament.teams import BadLines, NewGroup, NewTeam, add_group, add_teams
 from cw_hub.store.database import Database
 from cw_hub.store.models import Bot, BotVersion, Entry, Event, Group, Team, Ticket
 from hub.tests.conftest import StillClock
@@ -381,12 +382,12 @@ def test_the_longest_names_and_texts_fit(database: Database, hub_clock: StillClo
     config = TournamentConfig("s" * 32, "hexagon", "T" * 80, groups=groups, teams=teams)
     with database.writing() as session:
         new = create(session, config)
-        host_teams.move(session, new.id, new.teams[:1], other)
-        host_teams.set_out_of_competition(session, new.id, new.teams[:1])
+        tournament_teams.move(session, new.id, new.teams[:1], other)
+        tournament_teams.set_out_of_competition(session, new.id, new.teams[:1])
         start = NewEvent("start", hub_clock(), "x" * 120, "y" * 2000)
         add_event(session, new.id, start)
         tournament_teams.issue(session, new.id, new.teams, nonce="0" * 32)
-        host_rounds.disqualify(session, new.id, new.teams[0], "r" * 200)
+        rounds.disqualify(session, new.id, new.teams[:1], "r" * 200)
     with database.reading() as session:
         assert session.scalars(select(Event.title)).all() == ["x" * 120]
 
@@ -401,10 +402,10 @@ def test_a_team_that_only_uploaded_can_be_removed(
         assert own is not None
         team_bots.add_version(session, own, Upload("0" * 64, 1, ""))
     with database.writing() as session:
-        host_teams.remove(session, new.id, new.teams[:1])
+        tournament_teams.remove(session, new.id, new.teams[:1])
         assert session.scalars(select(Team.name)).all() == ["A", "B"]
     hub_clock.advance(3601)
     with database.writing() as session:
-        assert host_teams.forget_removed(session) == 1
+        assert tournament_teams.forget_removed(session) == 1
         assert session.scalars(select(Team.name)).all() == ["B"]
         assert session.scalars(select(BotVersion.id)).all() == []

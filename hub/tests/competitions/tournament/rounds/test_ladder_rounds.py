@@ -10,7 +10,8 @@ from sqlalchemy import event, select, update
 
 from cw.errors import UsageError
 from cw.league.ladder import POINTS
-from cw_hub.competitions.tournament import export, host_rounds
+from cw_hub.competitions.tournament import export
+from cw_hub.competitions.tournament.rounds import PLAYED_AGAIN
 from cw_hub.matches import planning
 from cw_hub.matches import results as matches_results
 from cw_hub.matches.planning import Plan, Seat, send_own
@@ -171,10 +172,10 @@ def test_a_team_that_is_disqualified_in_a_round_gives_nobody_points(
     trio.play(most=2)
     gamma = trio.teams["gamma"]
 
-    def out(session: Any) -> bool:
-        return host_rounds.disqualify(session, trio.id, gamma, "it slept")
+    def out() -> Any:
+        return trio.act("disqualify", ids=[gamma], reason="it slept")
 
-    assert in_threads(3, lambda: trio.do(out)).count(True) == 1
+    assert sorted(in_threads(3, out)) == [0, 0, 1]
     trio.play()
     assert trio.totals("grodno") == {"alpha": 2, "beta": 0, "gamma": 0}
     assert Counter(match.state for match in trio.matches()) == {"void": 2, "done": 1}
@@ -182,7 +183,7 @@ def test_a_team_that_is_disqualified_in_a_round_gives_nobody_points(
     hub_clock.advance(60)
     trio.advance()
     assert len(trio.matches(2)) == 1
-    assert trio.do(lambda s: host_rounds.reinstate(s, trio.id, gamma))
+    assert trio.act("reinstate", ids=[gamma]) == 1
     trio.play()
     hub_clock.advance(60)
     trio.advance()
@@ -227,10 +228,7 @@ def test_the_first_of_each_city_go_to_the_final_with_nothing(
     tournament.happens("start")
     tournament.play(most=1)
 
-    def carry(session: Any) -> bool:
-        return host_rounds.carry_over(session, tournament.id)
-
-    assert in_threads(3, lambda: tournament.do(carry)).count(True) == 1
+    assert in_threads(3, lambda: tournament.act("carry-over")).count(True) == 1
     assert [tournament.phase(group) for group in groups] == ["closing"] * 3 + ["waiting"]
     hub_clock.advance(600)
     tournament.play()
@@ -254,7 +252,7 @@ def test_a_final_of_all_takes_as_many_as_its_game_has_seats(resources: Resources
     tournament = Tournament(resources, groups, settings, "code-battle")
     tournament.happens("start")
     tournament.play()
-    assert tournament.do(lambda session: host_rounds.carry_over(session, tournament.id))
+    assert tournament.act("carry-over")
     there = Counter(name.partition("-")[0] for name in tournament.entries("final"))
     assert there == {"one": 2, "two": 2, "three": 2}
     tournament.play()
@@ -298,20 +296,20 @@ def test_a_round_waits_five_minutes_for_a_match_that_failed(
     assert sum(trio.totals("grodno").values()) == 4
     late = trio.matches()[0].match_id
     with pytest.raises(UsageError, match="this round is over"):
-        trio.do(lambda session: host_rounds.play_again(session, trio.id, late))
+        trio.act("play-again", match_id=late)
 
 
 def test_a_match_is_played_again_and_called_off(trio: Tournament) -> None:
     trio.happens("start")
     trio.play(most=2)
     done, _, waiting = trio.matches()
-    again = trio.do(lambda s: host_rounds.play_again(s, trio.id, done.match_id))
-    twice = trio.do(lambda s: host_rounds.play_again(s, trio.id, again))
-    assert trio.do(lambda s: host_rounds.void(s, trio.id, waiting.match_id, "the power failed"))
-    assert not trio.do(lambda s: host_rounds.void(s, trio.id, waiting.match_id, "twice"))
+    again = trio.act("play-again", match_id=done.match_id)
+    twice = trio.act("play-again", match_id=again)
+    assert trio.act("void", match_id=waiting.match_id, reason="the power failed")
+    assert not trio.act("void", match_id=waiting.match_id, reason="twice")
     trio.play()
     states = {match.match_id: (match.state, match.reason) for match in trio.matches()}
-    assert states[again] == ("void", host_rounds.PLAYED_AGAIN)
+    assert states[again] == ("void", PLAYED_AGAIN)
     assert states[waiting.match_id] == ("void", "the power failed")
     assert states[done.match_id][0] == states[twice][0] == "done"
     # The same board, the same bots: it counts once.
@@ -324,10 +322,10 @@ def test_a_round_is_called_off_as_a_whole(trio: Tournament) -> None:
     trio.happens("start")
     trio.play(most=1)
     (opened,) = trio.rounds("grodno")
-    assert trio.do(lambda s: host_rounds.void_round(s, trio.id, opened.id, "a wrong board")) == 3
+    assert trio.act("void-round", round_id=opened.id, reason="a wrong board") == 3
     assert trio.totals("grodno") == {"alpha": 0, "beta": 0, "gamma": 0}
     with pytest.raises(UsageError, match="this round is over"):
-        trio.do(lambda s: host_rounds.void_round(s, trio.id, opened.id, "again"))
+        trio.act("void-round", round_id=opened.id, reason="again")
 
 
 def test_practice_comes_last_and_is_played_all_the_same(resources: Resources) -> None:
@@ -423,7 +421,7 @@ def test_a_game_with_hidden_information_is_played_again_on_another_board(
     tournament = Tournament(resources, {"grodno": PAIR}, {}, game)
     tournament.happens("start")
     first = tournament.matches()[0]
-    name = tournament.do(lambda s: host_rounds.play_again(s, tournament.id, first.match_id))
+    name = tournament.act("play-again", match_id=first.match_id)
     again = next(match for match in tournament.matches() if match.match_id == name)
     assert (again.seed != first.seed) is is_hidden
 

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, cast, get_args
+from typing import Any, Final, Literal, cast, get_args
 
 from wtforms import BooleanField, Field, Form, StringField, ValidationError
 
 from cw.errors import ProtocolError, UsageError
 from cw.games.wire import read_json
-from cw_hub.accounts.forms import is_filled, needs
-from cw_hub.competitions.tournament.announcements import Announcement, Audience
-from cw_hub.competitions.tournament.creation import team_lines
-from cw_hub.competitions.tournament.events import LONGEST_TEXT, NO_TIME, NO_TITLE, PAST, NewEvent
-from cw_hub.competitions.tournament.groups import NewGroup
-from cw_hub.competitions.tournament.host_rounds import NO_REASON
-from cw_hub.competitions.tournament.host_teams import NO_TEAM
-from cw_hub.competitions.tournament.team_bots import LONGEST_URL
-from cw_hub.competitions.tournament.teams import LONGEST_MACHINE, NewTeam
+from cw_hub.accounts.forms import needs
+from cw_hub.competitions.tournament.people import Announcement, Audience
+from cw_hub.competitions.tournament.service import (
+    LONGEST_TEXT,
+    NO_TIME,
+    NO_TITLE,
+    PAST,
+    NewEvent,
+)
+from cw_hub.competitions.tournament.teams import NO_TEAM, NewGroup
 from cw_hub.pages.forms import UNKNOWN_ZONE, moment_in, zone_named
+from cw_hub.store.database import Session
 
 MOST_TICKED: Final = 1000
 LONGEST: Final = 200
@@ -59,16 +62,53 @@ def number_or_text(text: str) -> int | str:
     return int(text) if re.fullmatch("[0-9]{1,9}", text) else text
 
 
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A value of an action: a field of its form, and an argument of its command."""
+
+    name: str
+    """The parameter of the function that performs the action."""
+    input: Any
+    """The field of the form."""
+    metavar: str = ""
+    """What `cw hub competition` calls it."""
+    field: str = ""
+    """The name of the field; "": that of the parameter."""
+    type: Literal["text", "number", "file"] = "text"
+    """What a command expects; the value is the text of the file."""
+    find: Callable[[Session, int, Any], Any] = lambda _session, _competition, value: value
+    """Returns the value that a command's argument means, in a tournament with this id."""
+
+    @property
+    def key(self) -> str:
+        """The name of the field."""
+        return self.field or self.name
+
+
 class HostForm(Form):
     """A host's form; `now` is the time of its submission."""
 
     error_field = ""
     """The field that shows the action's errors; "": none."""
 
+    parameters: Sequence[Parameter] = ()
+    """The values of its action, if they are just those of its fields."""
+
     def __init__(self, *values: Any, now: datetime, **more: Any) -> None:
         """Bind the form to the submitted data and the current time."""
         super().__init__(*values, **more)
         self.now = now
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of the function that performs the action."""
+        return {value.name: self[value.key].data for value in self.parameters}
+
+
+def form_of(*parameters: Parameter, error_field: str = "", **fields: Any) -> type[HostForm]:
+    """Return a form with the fields of an action's values, and with further fields."""
+    about = {"parameters": parameters, "error_field": error_field}
+    inputs = {value.key: value.input for value in parameters}
+    return type("ActionForm", (HostForm,), {**about, **inputs, **fields})
 
 
 class IdsField(Field):
@@ -98,20 +138,6 @@ class IdField(Field):
         self.data = number if isinstance(number, int) else 0
 
 
-class PauseForm(HostForm):
-    """Start, pause or resume the tournament now, with a message to everyone."""
-
-    text = text_field(LONGEST_TEXT)
-
-
-class EndForm(PauseForm):
-    """End the tournament now and for good; its name must be typed."""
-
-    error_field = "sure"
-
-    sure = text_field()
-
-
 class SandboxForm(HostForm):
     """Add a group."""
 
@@ -124,9 +150,9 @@ class SandboxForm(HostForm):
         ]
     )
 
-    def group(self) -> NewGroup:
+    def arguments(self) -> dict[str, Any]:
         """Return the group to add."""
-        return NewGroup(self.name.data, cast(Any, self.kind.data or None))
+        return {"group": NewGroup(self.name.data, cast(Any, self.kind.data or None))}
 
 
 class SettingsForm(HostForm):
@@ -144,7 +170,7 @@ class SettingsForm(HostForm):
     settings = BooleanField()
     """Marks a complete form, because browsers do not send unticked boxes."""
 
-    def values(self) -> dict[str, Any]:
+    def arguments(self) -> dict[str, Any]:
         """Return the submitted settings."""
         texts = {name: self[name].data for name in SET_NUMBERS}
         values: dict[str, Any] = {
@@ -154,84 +180,7 @@ class SettingsForm(HostForm):
             values["hosting"] = self.hosting.data
         if self.settings.data:
             values["stores"] = self.stores.data
-        return values
-
-
-class CarryOverForm(HostForm):
-    """Start the final."""
-
-    error_field = "confirm"
-
-    confirm = StringField(
-        validators=[needs(bool, "Please confirm that the strongest teams go to the final")]
-    )
-
-
-class AddTeamsForm(HostForm):
-    """Add the listed teams."""
-
-    error_field = "lines"
-
-    lines = StringField(validators=[needs(is_filled, "Please enter a name")])
-
-    def teams(self) -> list[NewTeam]:
-        """Return the listed teams."""
-        return list(team_lines(self.lines.data or ""))
-
-
-class TeamsForm(HostForm):
-    """Act on the ticked teams."""
-
-    team = IdsField()
-
-
-class RemoveForm(TeamsForm):
-    """Remove teams; the name of the team, or their number, must be typed."""
-
-    error_field = "sure"
-
-    sure = text_field()
-
-
-class GroupForm(TeamsForm):
-    """Assign teams to a group."""
-
-    group = text_field(40)
-
-
-class BotForm(TeamsForm):
-    """Set the teams' bot."""
-
-    error_field = "bot"
-
-    bot = text_field(LONGEST_URL)
-
-
-class MachineForm(TeamsForm):
-    """Set the teams' machine."""
-
-    error_field = "machine"
-
-    machine = text_field(LONGEST_MACHINE)
-
-
-class DisqualifyForm(TeamsForm):
-    """Disqualify teams."""
-
-    reason = text_field(LONGEST, needs(bool, NO_REASON))
-
-
-class CardsForm(TeamsForm):
-    """Issue login tokens, once per form."""
-
-    nonce = StringField(
-        validators=[
-            needs(
-                lambda nonce: not nonce or bool(re.fullmatch("[0-9a-f]{32}", nonce)),
-                "This form is incomplete: please load the page again",
-            )
-        ]
-    )
+        return {"values": values}
 
 
 class EventForm(HostForm):
@@ -280,43 +229,19 @@ class EventForm(HostForm):
             return []
         return read_boards(self.boards.data or "")
 
-    def event(self) -> NewEvent:
+    def arguments(self) -> dict[str, Any]:
         """Return the event to plan."""
-        return NewEvent(
-            cast(Any, self.kind.data),
-            cast(datetime, self.moment()),
-            self.title.data,
-            self.text.data,
-            self.group.data,
-            self.board_documents(),
-            "replace" if self.mode.data == "replace" else "add",
+        event = NewEvent(
+            kind=cast(Any, self.kind.data),
+            at=cast(datetime, self.moment()),
+            title=self.title.data,
+            text=self.text.data,
+            group=self.group.data,
+            boards=self.board_documents(),
+            mode="replace" if self.mode.data == "replace" else "add",
             announced=self.announced.data,
         )
-
-
-class RemoveEventForm(HostForm):
-    """Call off an event."""
-
-    event = IdField(default=0)
-
-
-class MatchForm(HostForm):
-    """Play a match again."""
-
-    match = text_field(10)
-
-
-class VoidForm(MatchForm):
-    """Call off a match."""
-
-    reason = text_field(LONGEST, needs(bool, NO_REASON))
-
-
-class VoidRoundForm(HostForm):
-    """Call off a round."""
-
-    round = IdField(default=0)
-    reason = text_field(LONGEST, needs(bool, NO_REASON))
+        return {"event": event}
 
 
 # Boards
@@ -370,7 +295,7 @@ class InvitationForm(HostForm):
     is_open = StringField()
     is_new = BooleanField()
 
-    def values(self) -> dict[str, Any]:
+    def arguments(self) -> dict[str, Any]:
         """Return the typed values; a limit that is not a number becomes 0."""
         numbers = {
             name: number if isinstance(number := number_or_text(self[name].data), int) else 0
@@ -393,8 +318,12 @@ class ImportForm(HostForm):
         if not self.texts():
             raise ValidationError("Please enter an e-mail address, or choose a file")
 
-    def texts(self) -> list[str]:
+    def arguments(self) -> dict[str, Any]:
         """Return the submitted lists, typed and uploaded."""
+        return {"texts": self.texts()}
+
+    def texts(self) -> list[str]:
+        """Return the lists that are not blank."""
         return [text for text in (self.lines.data, self.file.data) if text and text.strip()]
 
 
@@ -407,22 +336,6 @@ def text_of(data: bytes) -> str:
     return text.replace("\0", "")
 
 
-class NameForm(HostForm):
-    """Select an account by its name."""
-
-    error_field = "name"
-
-    name = text_field(100, needs(bool, "Please enter a username"))
-
-
-class RemoveHostForm(NameForm):
-    """Remove a host; the box must be ticked."""
-
-    sure = StringField(
-        validators=[needs(bool, "Nothing has changed: tick the box to remove the host")]
-    )
-
-
 class AnnouncementForm(HostForm):
     """Publish an announcement."""
 
@@ -432,10 +345,10 @@ class AnnouncementForm(HostForm):
     text = text_field(LONGEST_TEXT)
     audience = StringField()
 
-    def announcement(self) -> Announcement:
+    def arguments(self) -> dict[str, Any]:
         """Return the announcement; an invalid audience means no email."""
         audience = next((one for one in get_args(Audience) if one == self.audience.data), None)
-        return Announcement(self.title.data or "", self.text.data or "", audience)
+        return {"new": Announcement(self.title.data or "", self.text.data or "", audience)}
 
 
 class AboutForm(HostForm):
@@ -446,6 +359,6 @@ class AboutForm(HostForm):
     title = text_field(LONGEST, needs(bool, NO_TITLE))
     description = StringField()
 
-    def words(self) -> dict[str, str]:
+    def arguments(self) -> dict[str, Any]:
         """Return the title and the description."""
         return {"title": self.title.data, "description": self.description.data or ""}
