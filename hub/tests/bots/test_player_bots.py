@@ -68,7 +68,7 @@ class Owner:
     """A user, and what one does with bots; each verb in a transaction of its own."""
 
     def __init__(self, resources: Resources, name: str = "ann") -> None:
-        self.resources = resources
+        self.resources, self.name = resources, name
         self.clock = resources.clock
         self.id = self.do(self._add(name)).id
 
@@ -82,7 +82,7 @@ class Owner:
         return add
 
     def do(self, verb: Callable[[Session], T]) -> T:
-        with self.resources.database.writing() as session:
+        with self.resources.database.writing(self.name) as session:
             return verb(session)
 
     def register(self, name: str = "Swarm", game: str = "hexagon", at: str = NOBODY) -> int:
