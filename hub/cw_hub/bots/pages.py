@@ -148,8 +148,7 @@ routes = Blueprint("bots", __name__)
 F = TypeVar("F", BotForm, ProgramForm)
 
 CLOSED: Final = (
-    "No competition of this game that new bots can enter is running. "
-    "Choose another game, or come back later"
+    "No running competition of this game accepts new bots. Choose another game, or come back later"
 )
 
 
@@ -396,7 +395,7 @@ def retire(name: str) -> ResponseReturnValue:
     """Retire a bot permanently, if its name was typed as confirmation."""
     bot, hub = find(name), resources()
     if request.form.get("confirm", "") != bot.name:
-        notice("Type the name of the bot to retire it.", "bad")
+        notice("Type the bot's name to retire it.", "bad")
         return go(address(bot))
     with hub.database.writing() as writing:
         bots_service.retire(writing, bot.id, player().username)

@@ -147,7 +147,7 @@ def run_hub(
     "--kinds",
     default=",".join(MATCH_TYPES.names()),
     metavar="KIND,...",
-    help="MatchTypes of matches that the worker plays, separated by commas.",
+    help="Types of matches that the worker plays, separated by commas.",
 )
 @click.option(
     "--programs", is_flag=True, help="Play matches of uploaded programs too, in a sandbox."

@@ -129,9 +129,7 @@ def requeue(settings: HubSettings, match_id: str) -> None:
 @match.command()
 @with_settings
 @click.argument("match_id")
-@click.option(
-    "--reason", default="called off by the operator", help="Reason, shown on the page of the match."
-)
+@click.option("--reason", default="by the operator", help="Reason, shown on the page of the match.")
 def void(settings: HubSettings, match_id: str, reason: str) -> None:
     """Cancel the match MATCH_ID, which must not have begun."""
     with (
@@ -258,11 +256,11 @@ def delete(settings: HubSettings, name: str, *, yes: bool, as_json: bool) -> Non
 @with_settings
 @as_json
 def set_email(settings: HubSettings, name: str, email: str, *, as_json: bool) -> None:
-    """Change the e-mail address of a user."""
+    """Change the email address of a user."""
     try:
         validate_email(email, check_deliverability=False, allow_smtputf8=False)
     except EmailNotValidError as error:
-        raise UsageError(f"invalid e-mail address: {error}") from None
+        raise UsageError(f"invalid email address: {error}") from None
     do(settings, partial(administration.set_email, username=name, email=email))
     tell({"user": name, "email": email}, f"the address of {name} is now {email}", as_json=as_json)
 
@@ -272,7 +270,7 @@ def set_email(settings: HubSettings, name: str, email: str, *, as_json: bool) ->
 @with_settings
 @as_json
 def confirm_email(settings: HubSettings, name: str, *, as_json: bool) -> None:
-    """Mark the e-mail address of a user as confirmed, without a mail."""
+    """Mark the email address of a user as confirmed, without an email."""
     do(settings, partial(administration.confirm_email, username=name))
     words = f"confirmed the address of {name}"
     tell({"user": name, "confirmed": True}, words, as_json=as_json)
