@@ -232,7 +232,7 @@ def new_bot(game: str, language: str, target: Path) -> list[Path]:
     """
     parts = files(game, language)
     if target.exists() and not (target.is_dir() and not any(target.iterdir())):
-        raise UsageError(f"{target} exists already and is not an empty folder; choose another one")
+        raise UsageError(f"{target} already exists and is not an empty folder; choose another one")
     try:
         target.mkdir(parents=True, exist_ok=True)
         return [Path(shutil.copy(file, target)) for file in parts.values()]

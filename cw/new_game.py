@@ -86,7 +86,7 @@ def new_game(game: NewGame, target: Path) -> list[Path]:
     Raises UsageError if the target is not empty or not a folder.
     """
     if target.exists() and not (target.is_dir() and not any(target.iterdir())):
-        raise UsageError(f"{target} exists already and is not an empty folder; choose another one")
+        raise UsageError(f"{target} already exists and is not an empty folder; choose another one")
     files = dict(rendered(game))
     for name, text in files.items():
         file = target / name

@@ -80,7 +80,7 @@ class Subject:
             if rules.outcome(state) is not None:
                 return
             actions = {player: rules.sample(state, player, rng) for player in rules.to_move(state)}
-            require(actions, "nobody is to move, but the match has no outcome")
+            require(actions, "no player is to move, but the match has no outcome")
             yield state, actions
             state = rules.step(state, actions)
         raise BrokenPromise(

@@ -263,7 +263,7 @@ def take_hand(browser: Browser) -> None:
             turn = int(page.locator("#turns").inner_text())
             moves = page.locator("#hand-move option").count()
             page.locator("#hand-move").select_option(index=rng.randrange(moves))
-            page.get_by_role("button", name="Play it").click()
+            page.get_by_role("button", name="Play move").click()
             page.wait_for_function(
                 "(turn) => Number(document.getElementById('turns').textContent) > turn", arg=turn
             )

@@ -104,7 +104,7 @@ function reasonOf(room) {
 function stateOf(room) {
   const { status_code: code, teams, scores, moves } = room;
   if (code < 200) {
-    return code === 100 ? "Nobody is here yet." : `${teams[0]} waits for an opponent.`;
+    return code === 100 ? "No players yet." : `${teams[0]} waits for an opponent.`;
   }
   if (code < 300) {
     return moves ? `${countOf(moves, "move")} played` : "No move yet";

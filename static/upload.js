@@ -28,7 +28,7 @@ function say(refused, ...parts) {
  */
 async function send(file) {
   if (file.size > largest) {
-    throw new Error(`The server takes files of up to ${largest / 1024 / 1024} MiB: pack it with gzip.`);
+    throw new Error(`The server accepts files of up to ${largest / 1024 / 1024} MiB: compress it with gzip.`);
   }
   let answer;
   try {
@@ -38,7 +38,7 @@ async function send(file) {
   }
   const payload = await answer.json().catch(() => ({}));
   if (!answer.ok) {
-    throw new Error(`The server refused it: ${payload.error ?? answer.status}.`);
+    throw new Error(`The server rejected it: ${payload.error ?? answer.status}.`);
   }
   return payload;
 }

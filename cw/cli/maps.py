@@ -117,7 +117,7 @@ def generate(
 
 @maps.command("library")
 @click.option("--players", type=int, required=True, help="Players of each map.")
-@click.option("--seed", type=int, default=1, show_default=True, help="Seed of everything random.")
+@click.option("--seed", type=int, default=1, show_default=True, help="Seed for all random choices.")
 @click.option(
     "--out",
     "folder",
@@ -145,7 +145,7 @@ def refuse_overwriting(files: list[Path]) -> None:
     """Raise UsageError for the first file that exists."""
     for file in files:
         if file.exists():
-            raise UsageError(f"{file} exists already; --force overwrites it")
+            raise UsageError(f"{file} already exists; --force overwrites it")
 
 
 def in_words(facts: dict[str, Json]) -> str:

@@ -125,7 +125,7 @@ def serve(
 ) -> None:
     """Run the server of Circuit Wars until Ctrl-C.
 
-    Two clients register and play; everybody can watch at its address.
+    Two clients register and play; anyone can watch at its address.
 
     \b
       cw serve                                   then, in two more terminals:
@@ -183,7 +183,7 @@ def serve(
     if saves:
         click.echo(f"Finished matches are saved in {replays}; the pages show them.", err=True)
     if uploads:
-        click.echo(f"Everybody who reaches this server can upload replays to {replays}.", err=True)
+        click.echo(f"Anyone who can reach this server can upload replays to {replays}.", err=True)
     click.echo("Stop with Ctrl-C.", err=True)
     try:
         run(app, listener)
@@ -216,7 +216,7 @@ def say_addresses(listener: socket.socket) -> None:
     for address in addresses:
         click.echo(f"On other machines: {address}/")
     if not addresses:
-        click.echo("This machine has no network address: nobody else can reach it.", err=True)
+        click.echo("This machine has no network address: others cannot reach it.", err=True)
     click.echo("Listening on all networks of this machine: everyone there can play.", err=True)
 
 

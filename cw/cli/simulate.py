@@ -65,7 +65,7 @@ def simulate_command(
 ) -> None:
     """Play GAME between built-in STRATEGIES, without clocks.
 
-    Seats rotate from match to match, and the seed changes when everybody has had every seat.
+    Seats rotate from match to match, and the seed changes when each has had every seat.
     For one match it prints who won and why; for several, a table.
 
     \b

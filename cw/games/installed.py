@@ -146,7 +146,7 @@ def play_turn(game: Game) -> None:
     state = rules.new(rules.seats.start, 0)
     actions = {player: rules.sample(state, player, rng) for player in rules.to_move(state)}
     if not actions or rules.outcome(state) is not None:
-        raise UsageError("nobody is to move at the start of a match")
+        raise UsageError("no player is to move at the start of a match")
     for player, action in actions.items():
         rules.check(state, player, action)
         game.codec.view_to_json(rules.observe(state, player))

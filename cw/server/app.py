@@ -45,7 +45,7 @@ CONTENT_SECURITY_POLICY: Final = (
 
 REFUSALS: Final[Mapping[type[ArenaError], tuple[int, str]]] = {
     QuotaError: (429, "Too many"),
-    CapacityError: (503, "Not now"),
+    CapacityError: (503, "Temporarily unavailable"),
     Failure: (500, "Server error"),
     ArenaError: (400, "Invalid request"),
 }

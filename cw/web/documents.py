@@ -132,7 +132,7 @@ def rendered(tokens: Sequence[Token]) -> Markup:
 
 
 SHELVES: Final[Mapping[str, Mapping[str, str]]] = {
-    "Begin": {
+    "Get started": {
         "first-bot": "Write a bot that beats the random player, for each of the five games.",
         "workshop": "Write a bot in the browser, next to its match; errors are marked in the code.",
         "kits": "Starter bots for each game, in eight languages.",
@@ -147,7 +147,7 @@ SHELVES: Final[Mapping[str, Mapping[str, str]]] = {
         "teachers": "A championship in class: the lesson, the night, the morning after.",
         "championship": "Run a championship on your own machine: formats, ranking, tie-breaks.",
     },
-    "Look up": {
+    "Reference": {
         "faults": "Error messages of a bot that fails, by mistake and by game.",
         "default-protocol": "How bots of a new game communicate, over lines or HTTP.",
         "commands": "All commands of cw.",

@@ -78,7 +78,7 @@ def rows(_: Effort) -> list[Row]:
 
 
 def upkeep() -> list[Row]:
-    """Write a back-up, read it again, and prove the ratings."""
+    """Write a backup, read it again, and prove the ratings."""
     with TemporaryDirectory() as folder, hub(HubSettings(data=Path(folder))) as resources:
         with resources.database.writing() as session:
             rated_history.write(session, BOTS, MATCHES)
@@ -90,8 +90,8 @@ def upkeep() -> list[Row]:
             read = timed_restore(Path(folder) / "restored.sqlite", file)
     what = f"of {number:,} rows, SQLite"
     return [
-        row(f"back-up {what}", number / written, "rows/s", "read alone", number / alone, 50_000),
-        row(f"restore {what}", number / read, "rows/s", "back-up", number / written, 15_000),
+        row(f"backup {what}", number / written, "rows/s", "read alone", number / alone, 50_000),
+        row(f"restore {what}", number / read, "rows/s", "backup", number / written, 15_000),
         row("verify", proven, "matches/s", "rebuild", rebuilt, 3_334),
     ]
 
@@ -141,7 +141,7 @@ def timed_reading(resources: Resources) -> float:
 
 
 def timed_backup(resources: Resources, file: IO[bytes]) -> tuple[float, int]:
-    """Return the seconds for a back-up, and its rows."""
+    """Return the seconds for a backup, and its rows."""
     start = perf_counter()
     header = backups.write(resources.database, file)
     return perf_counter() - start, header.rows

@@ -273,7 +273,7 @@ KINDS: Final = (
         lambda data: picture_reader.crop(data, "wide"),
     ),
     Kind(
-        "list of e-mail addresses (CSV)",
+        "list of email addresses (CSV)",
         f"{people.LONGEST_LIST:,} characters; {people.LONGEST_LINE:,} of a line",
         # An address after cells that are none.
         people.LONGEST_LIST,

@@ -282,19 +282,19 @@ Text: TypeAlias = Annotated[str, Meta(pattern=NO_NUL, max_length=2000)]
 Name: TypeAlias = Annotated[str, Meta(pattern=NO_NUL, max_length=64)]
 
 BotIdOrNone: TypeAlias = Annotated[
-    str, Meta(pattern="^(b_[0-9a-f]{8})?$", description="`next` of the page before.")
+    str, Meta(pattern="^(b_[0-9a-f]{8})?$", description="`next` of the previous page.")
 ]
 
 MatchIdOrNone: TypeAlias = Annotated[
-    str, Meta(pattern="^(m_[0-9a-f]{8})?$", description="`next` of the page before.")
+    str, Meta(pattern="^(m_[0-9a-f]{8})?$", description="`next` of the previous page.")
 ]
 
 PlaceOrNone: TypeAlias = Annotated[
-    str, Meta(pattern="^([0-9]{1,6})?$", description="`next` of the page before.")
+    str, Meta(pattern="^([0-9]{1,6})?$", description="`next` of the previous page.")
 ]
 
 Limit: TypeAlias = Annotated[
-    int, Meta(ge=1, le=MOST, description="Maximum number of items of a page.")
+    int, Meta(ge=1, le=MOST, description="Maximum number of items per page.")
 ]
 
 Players: TypeAlias = Annotated[

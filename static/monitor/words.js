@@ -89,7 +89,7 @@ export function detail(view) {
     return lastMove(view);
   }
   const [first] = view.history.teams;
-  return first ? `${first} is here as Player 1.` : "Nobody has registered yet.";
+  return first ? `${first} has joined as Player 1.` : "No player has registered yet.";
 }
 
 /**

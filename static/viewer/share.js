@@ -228,5 +228,5 @@ function boardPicture() {
 async function copy(field) {
   field.select();
   const copied = await (navigator.clipboard?.writeText(field.value) ?? Promise.reject(new Error())).then(() => true, () => false);
-  byId("share-words").textContent = copied ? "Copied." : "This browser does not allow the page to copy. The text is selected: copy it yourself.";
+  byId("share-words").textContent = copied ? "Copied." : "This browser does not let the page copy. The text is selected: copy it yourself.";
 }

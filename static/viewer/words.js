@@ -78,7 +78,7 @@ export function winnerOf(replay) {
   }
   const best = standings(replay).filter((standing) => standing.rank === 1);
   if (best.length === 0) {
-    return "Nobody won";
+    return "No winner";
   }
   const names = best.map(({ seat }) => seat.name);
   return best.length === 1 ? doing(names[0], "won") : `Draw: ${listedNames(names)}`;

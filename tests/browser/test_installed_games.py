@@ -67,7 +67,7 @@ def test_tron_is_played_by_hand_as_its_page_makes_it(site: Site, watcher: Watche
     assert turn["moves"] == ["Ride up", "Ride down", "Ride left", "Ride right"]
     # Only a picture has more colours than the empty ground.
     page.wait_for_function(f"() => ({COLOURS})(document.getElementById('board')) > 3")
-    finish(page, page.get_by_role("button", name="Play it").click)
+    finish(page, page.get_by_role("button", name="Play move").click)
     expect(page.locator("#result")).to_contain_text("crashed")
     assert on_each_screen(page) == []
 
@@ -89,7 +89,7 @@ def test_a_new_game_is_played_on_its_board(site: Site, watcher: Watcher) -> None
     page.locator("#board").focus()
     page.keyboard.press("ArrowRight")
     wait_until_sent(page, 0)
-    finish(page, page.get_by_role("button", name="Play it").click)
+    finish(page, page.get_by_role("button", name="Play move").click)
     assert on_each_screen(page) == []
 
 

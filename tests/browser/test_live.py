@@ -284,10 +284,10 @@ def test_a_refused_move_is_told_and_asked_again(site: Site, watcher: Watcher) ->
           turn.selectedIndex = -1;
         }"""
     )
-    page.get_by_role("button", name="Play it").click()
+    page.get_by_role("button", name="Play move").click()
     assert number(page, "#turns") == 0
     page.locator("#hand-move").select_option(index=1)
-    page.get_by_role("button", name="Play it").click()
+    page.get_by_role("button", name="Play move").click()
     wait_until_sent(page, 0)
 
 
@@ -312,7 +312,7 @@ def test_who_resigns_is_asked_first_and_loses(site: Site, watcher: Watcher) -> N
     expect(page.locator("#players .card", has_text="you")).to_contain_text("lost")
     expect(page.locator("#hand")).to_be_hidden()
     expect(page.locator("#trouble")).to_be_hidden()
-    assert "Nobody won" not in page.inner_text("main")
+    assert "No winner" not in page.inner_text("main")
 
 
 def chosen(page: Page) -> list[str]:

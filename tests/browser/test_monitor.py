@@ -63,7 +63,7 @@ def test_waiting_for_both_says_how_to_join(host: Host, watcher: Watcher) -> None
     page = watcher.open(game.address)
     expect(headline(page)).to_have_text("Waiting for players")
     expect(stage(page)).to_contain_text("waiting for both players")
-    expect(stage(page)).to_contain_text("Nobody has registered yet.")
+    expect(stage(page)).to_contain_text("No player has registered yet.")
     join = page.get_by_role("region", name="Join this match")
     expect(join).to_contain_text("python game_ai.py")
     expect(join).to_contain_text(f'SERVER = "{game.address}"')
@@ -77,7 +77,7 @@ def test_waiting_for_the_second_names_the_first(host: Host, watcher: Watcher) ->
     game.register("alpha")
     expect(headline(page)).to_have_text("Waiting for Player 2")
     expect(stage(page)).to_contain_text("waiting for the second player")
-    expect(stage(page)).to_contain_text("alpha is here as Player 1.")
+    expect(stage(page)).to_contain_text("alpha has joined as Player 1.")
     expect(card(page, "alpha")).to_contain_text("ready")
     expect(page.get_by_role("region", name="Join this match")).to_be_visible()
 

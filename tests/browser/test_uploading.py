@@ -76,7 +76,7 @@ def test_a_refusal_is_shown_and_can_be_tried_again(
     monkeypatch.setattr(replay_store, "MOST_FILES", 0)
     button.click()
     expect(region.get_by_role("status")).to_contain_text(
-        "The server refused it: this server's replay folder is full"
+        "The server rejected it: this server's replay folder is full"
     )
     assert serious(page) == []
     monkeypatch.undo()

@@ -166,7 +166,7 @@ def test_a_match_that_cannot_be_played_does_not_stop_the_others(tmp_path: Path) 
     assert "requests of this game are signed with the secret" in result.stderr
     assert {tuple(sorted(line["players"])) for line in lines_of(out)} == {("gatherer", "random")}
     assert len(report_of(out)["failed"]) == 4
-    assert "Could not be played" in (out / "report" / "index.html").read_text()
+    assert "Failed matches" in (out / "report" / "index.html").read_text()
     file.write_text(file.read_text().replace("http://127.0.0.1:9", "builtin:random"))
     assert cw("resume", out).exit_code == 0
     report = report_of(out)

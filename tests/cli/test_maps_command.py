@@ -69,7 +69,7 @@ class TestGenerate:
         old.write_text("old")
         done = generate(tmp_path, "--count", "2")
         assert done.exit_code == 2
-        assert "m4_002.json exists already; --force overwrites it" in done.stderr
+        assert "m4_002.json already exists; --force overwrites it" in done.stderr
         assert [path.name for path in tmp_path.iterdir()] == ["m4_002.json"]
         assert old.read_text() == "old"
         assert generate(tmp_path, "--count", "2", "--force").exit_code == 0

@@ -49,7 +49,7 @@ def test_an_empty_folder_will_do_and_a_full_one_will_not(tmp_path: Path) -> None
     assert run("paint", "c", str(tmp_path / "empty"))[0] == 0
     code, output = run("paint", "c", str(tmp_path / "empty"))
     assert code == 2
-    assert "exists already and is not an empty folder" in output
+    assert "already exists and is not an empty folder" in output
     (tmp_path / "file").touch()
     assert run("paint", "c", str(tmp_path / "file"))[0] == 2
 

@@ -303,7 +303,7 @@ def test_how_a_program_is_isolated_is_told_where_it_is_weak(tmp_path: Path) -> N
     match = ("play", "paint", "builtin:random", write(tmp_path, PAINT), "--option", "turns=2")
     weak = " ".join(cw(*match, "--sandbox", "off").stderr.split())
     assert "bot.py: LIMITS ONLY, it can read your files and use your network" in weak
-    assert "-v tells more" in weak
+    assert "-v shows more" in weak
     assert "256 open files" not in weak
     assert "256 open files" in " ".join(cw(*match, "-v").stderr.split())
 

@@ -69,7 +69,7 @@ def test_a_bot_that_is_wrong_gives_exit_code_1(run: Run, tmp_path: Path) -> None
     assert "malformed" in answer[3] or "illegal" in answer[3]
     assert answer[4:6] == ["The answers differ.", "It wrote to its standard error:"]
     last = run(*arguments, "--every", code=1).stdout.splitlines()[-1]
-    assert last.endswith("; 6 of them illegal or none.")
+    assert last.endswith("; 6 of them illegal or missing.")
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,7 @@ BROKEN = [
     ('replace(in_folder("nim"), endings="nim:__doc__")', "pass", "must be Endings(...), not"),
     (OWN_RULES, "step = None", "its rules have no method step"),
     (OWN_RULES, "seats = 2", "its rules must have seats such as range(2, 5), not 2"),
-    (OWN_RULES, "to_move = lambda *_: ()", "nobody is to move at the start of a match"),
+    (OWN_RULES, "to_move = lambda *_: ()", "no player is to move at the start of a match"),
 ]
 
 

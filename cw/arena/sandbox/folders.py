@@ -251,7 +251,7 @@ def _remove(remove: Callable[[], object]) -> None:
     try:
         remove()
     except OSError as error:
-        LOG.warning("something of a bot is left behind: %s", error)
+        LOG.warning("files of a bot could not be removed: %s", error)
 
 
 def _moved(place: Path, target: Path) -> Path:

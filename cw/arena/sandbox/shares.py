@@ -484,7 +484,7 @@ def is_removed(remove: Callable[[Path], None], place: Path) -> bool:
     except FileNotFoundError:
         return False
     except OSError as error:
-        LOG.warning("something is left behind: %s", error)
+        LOG.warning("files could not be removed: %s", error)
         return False
     return True
 

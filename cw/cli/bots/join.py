@@ -95,7 +95,7 @@ class Server:
     show_default=True,
     help="How many matches to play, one after the other.",
 )
-@click.option("--seed", default=0, show_default=True, help="Seed of everything random.")
+@click.option("--seed", default=0, show_default=True, help="Seed for all random choices.")
 @click.option(
     "--pause",
     type=click.FloatRange(0, 60),

@@ -37,7 +37,7 @@ GAME = "circuit-wars"
     help="With --measure: matches of a pair, an even number.",
 )
 @click.option(
-    "--seed", default=1, show_default=True, help="With --measure: seed of everything random."
+    "--seed", default=1, show_default=True, help="With --measure: seed for all random choices."
 )
 @click.option(
     "--jobs",

@@ -32,7 +32,7 @@ SECRETS = {"secret": "BOT_SECRET", "api_key": "API_KEY", "username": "BOT_USERNA
     help="Port to listen on.  [default: PORT, or any free one]",
 )
 @click.option("--lines", is_flag=True, help="Use standard input and output, if GAME allows it.")
-@click.option("--seed", default=0, show_default=True, help="Seed of everything random.")
+@click.option("--seed", default=0, show_default=True, help="Seed for all random choices.")
 def serve(game: str, name: str, host: str, port: int, lines: bool, seed: int) -> None:
     """Serve the strategy NAME as a bot of GAME, until Ctrl-C.
 

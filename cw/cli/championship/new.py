@@ -35,7 +35,7 @@ def new_command(folder: Path, game: str) -> None:
     """
     game_entry(game)
     if folder.exists() and any(folder.iterdir()):
-        raise UsageError(f"{folder} exists already and is not empty")
+        raise UsageError(f"{folder} already exists and is not empty")
     for number, team in enumerate(EXAMPLES):
         place = folder / team
         make_folder(place)

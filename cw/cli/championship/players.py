@@ -82,7 +82,7 @@ def warn_unprotected(game: str, sandbox: SandboxPolicy, teams: Sequence[Team]) -
 def unprotected(game: str, problem: str) -> str:
     """Return a warning of what programs can do on this host without a sandbox."""
     clients = (
-        "one match at a time on port 5000, and nobody's identity is enforced; "
+        "one match at a time on port 5000, without identity checks; "
         if "client" in load_protocol(game).transports
         else ""
     )

@@ -53,7 +53,7 @@ from cw.web.league import LeagueDisplay, league_app
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
-    help="Show /league/ in the browser while it is played; 0 for any port.",
+    help="Show /league/ in the browser while the league runs; 0 for any port.",
 )
 @click.option(
     "--table",
@@ -103,7 +103,7 @@ def league_command(
     }
     league = chosen(folder, wishes, Isolation(sandbox))
     if only_table and port is not None:
-        raise UsageError("--port shows a league while it is played: leave out --table or --port")
+        raise UsageError("--port shows a running league: leave out --table or --port")
     if only_table:
         show(standings_of(league), as_json=as_json)
         return
@@ -124,7 +124,7 @@ def chosen(folder: Path, wishes: dict[str, Any], isolation: Isolation) -> League
     stored settings.
     """
     if not folder.is_dir():
-        raise UsageError(f"there is no folder {folder}: create it, and put a bot or more into it")
+        raise UsageError(f"there is no folder {folder}: create it, and add at least one bot")
     stated = {key: value for key, value in wishes.items() if value is not None}
     known = read_head(League(folder, "", 2).file)
     if not known and "game" not in stated:

@@ -74,7 +74,7 @@ EXPERIMENT: Final = (
         type=float,
         default=0.05,
         show_default=True,
-        help="Risk of accepting a lead of --elo0 as stronger.",
+        help='Risk of a false "stronger".',
     ),
     click.option(
         "--beta",

@@ -186,7 +186,7 @@ def tell(course: Course, comparison: Comparison | None, out: Path) -> None:
     for line in moves(course):
         click.echo(line)
     if comparison is None:
-        click.echo("no better values found: the result equals the start")
+        click.echo("no better values found")
     else:
         print_comparison(comparison)
     bot = course.tuning.base.new_bot

@@ -49,7 +49,7 @@ def in_short(protection: str) -> str:
     >>> in_short("bubblewrap: files, processes and network of its own; at most 1 GiB of memory")
     ''
     >>> in_short("LIMITS ONLY, it can read your files (the sandbox is switched off); at most 1 GiB")
-    'LIMITS ONLY, it can read your files (the sandbox is switched off); -v tells more'
+    'LIMITS ONLY, it can read your files (the sandbox is switched off); -v shows more'
     """
     first, *others = protection.split("; ")
     parts = [first] if not first.startswith(WALLED) else []
@@ -58,4 +58,4 @@ def in_short(protection: str) -> str:
         parts += [f"{mark}{free}"] if mark else []
         # This part explains why a program may not find a file.
         parts += [other] if other.startswith(ALONE) else []
-    return "; ".join([*parts, "-v tells more"]) if parts else ""
+    return "; ".join([*parts, "-v shows more"]) if parts else ""

@@ -25,7 +25,7 @@ COMMANDS: Final[Mapping[str, Place]] = {
         "cw.cli.replay.open:open_command", "Watch the replay FILE in the browser, until Ctrl-C."
     ),
     "show": Place(
-        "cw.cli.replay.show:show", "Draw a turn of the replay FILE, and tell what happened in it."
+        "cw.cli.replay.show:show", "Draw a turn of the replay FILE, and list what happened in it."
     ),
     "verify": Place(
         "cw.cli.replay.verify:verify",

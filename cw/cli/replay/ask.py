@@ -106,7 +106,7 @@ def ask_command(
         lines = (summary if every else whole)(answers, word)
         click.echo("\n".join(map(visible, lines)))
     if problem:
-        stderr.say(f"It was not asked any further: {problem}")
+        stderr.say(f"Stopped asking it: {problem}")
     if problem or not all(answer.is_legal for answer in answers):
         raise SystemExit(1)
 
@@ -216,7 +216,7 @@ def summary(answers: Sequence[AskedAnswer], word: str) -> list[str]:
     line = f"{len(answers)} questions, {seconds:.1f} s of thinking: {len(changed)} answers differ"
     if changed:
         line += f", the first in {word} {changed[0]}"
-    return [f"{line}; {wrong} of them illegal or none." if wrong else f"{line}."]
+    return [f"{line}; {wrong} of them illegal or missing." if wrong else f"{line}."]
 
 
 def in_milliseconds(seconds: float) -> str:

@@ -34,7 +34,7 @@ MOST_CELLS: Final = 1_000_000
     help="Turn after which the board is drawn: 0 is the start, -1 the end.",
 )
 def show(file: Path, turn: int) -> None:
-    """Draw a turn of the replay FILE, and tell what happened in it."""
+    """Draw a turn of the replay FILE, and list what happened in it."""
     document = read(file)
     last, number = len(document["turns"]), number_of(document, turn)
     frame = next(islice(replays_document.frames(document), number, None))

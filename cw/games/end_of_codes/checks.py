@@ -27,7 +27,7 @@ NAMES: Final = (
 ROUNDS: Final = (
     "answers the first round",
     "answers when its creatures are dead",
-    "answers when nobody else is left",
+    "answers when no other player is left",
 )
 INTENT: Final = (
     'answer {"intent": [{"creatureid": 1, "action": "move" or "attack", "direction":'

@@ -58,7 +58,7 @@ class Walker(PaintStrategy):
 
 
 class Greedy(PaintStrategy):
-    """Takes the action that gives it the largest lead if everybody else stands still."""
+    """Takes the action that gives the largest lead if all others stand still."""
 
     def act(self, view: Json) -> Action | Fault:
         """Return the best action; see best_at_once."""

@@ -35,7 +35,7 @@ TICKET: Final = "ticket"
 
 SECOND: Final = timedelta(seconds=1)
 
-LOGGED_OUT: Final = "You are logged out, so nothing was saved. Log in, then send it again."
+LOGGED_OUT: Final = "You are logged out, so nothing was saved. Log in, then submit it again."
 
 MOST_TEAMS: Final = 10
 """Maximum number of teams looked up for one browser."""

@@ -209,7 +209,7 @@ def confirm_email(session: Session, username: str) -> None:
     """
     user = _find(session, username)
     if not user.email:
-        raise NoAddress(f"{user.username} has no e-mail address: cw hub user set-email")
+        raise NoAddress(f"{user.username} has no email address: cw hub user set-email")
     if user.email_verified_at is None:
         user.email_verified_at = session.now()
         mail.drop_of(session, "verify", user.id)

@@ -36,7 +36,7 @@ WRONG_LENGTH: Final = (
 )
 
 
-UNKNOWN_CARD: Final = "This login token is not known. Check the card or ask the host for a new one."
+UNKNOWN_CARD: Final = "This login token is unknown. Check the card, or ask the host for a new one."
 
 
 class RefusedCard(UsageError):

@@ -29,9 +29,9 @@ from cw_hub.pages.request import resources
 routes: Final = (account_routes, settings_routes)
 """The confirmation link is an account page, the form a settings page."""
 
-SENT: Final = "A link was sent to {email}: it becomes your address when you open it, within a day."
+SENT: Final = "We sent a link to {email}. Open it within a day to confirm the address."
 """The text is the same if another account has this email address, so as not to reveal it."""
-THE_SAME: Final = "This is your address already"
+THE_SAME: Final = "This is already your address"
 
 
 @settings_routes.post("/email")
@@ -71,5 +71,5 @@ def confirm_email(ticket: str) -> ResponseReturnValue:
     except accounts_service.LinkExpired:
         return expired(LINK_EXPIRED)
     note("address changed", user_id)
-    notice("Your e-mail address was changed")
+    notice("Your email address was changed")
     return go(url_for("settings.page" if actor().user else "account.login"))

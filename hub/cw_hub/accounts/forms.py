@@ -39,7 +39,7 @@ LOCKED: Final = "Your account is locked. Write to {}."
 USERNAME_IN_USE: Final = "This username is already taken"
 UNKNOWN_USERNAME: Final = "This username doesn't exist"
 NO_PICTURE: Final = "Please choose a PNG, JPEG or WebP image of at most 5 MB and 4 megapixels"
-CONFIRM_FIRST: Final = "Please confirm your e-mail address before you choose a picture."
+CONFIRM_FIRST: Final = "Please confirm your email address before you choose a picture."
 NO_DATE: Final = "Please enter a valid date"
 SHORT_AT_RESET: Final = "Your new password must be more than 6 characters"
 
@@ -187,7 +187,7 @@ class ChangePasswordForm(Form):
 class EmailForm(Form):
     """Request a change of email address, with the password."""
 
-    email = email_field("New e-mail")
+    email = email_field("New email")
     password = PasswordField("Password")
 
 
@@ -222,8 +222,8 @@ class TokenForm(Form):
         "Valid for",
         [needs(lambda value: value in VALID_FOR, "Please choose how long it is valid")],
     )
-    read = BooleanField("May read")
-    bots = BooleanField("May manage my bots")
+    read = BooleanField("Can read my data")
+    bots = BooleanField("Can manage my bots")
     token_password = PasswordField("Password")
 
     def validate_read(self, field: Field) -> None:

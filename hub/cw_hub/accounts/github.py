@@ -60,10 +60,10 @@ STATE: Final = "_state_github_"
 TO_CHOOSE: Final = timedelta(minutes=30)
 """How long a new user may take to choose a username."""
 
-UNCONFIRMED: Final = "To connect GitHub, please begin on this page."
+UNCONFIRMED: Final = "Please start connecting GitHub on this page."
 UNDONE: Final = "The sign-in was not completed. Please try again."
-ACCOUNT_IN_USE: Final = "This GitHub account is connected with another account here."
-NO_PASSWORD: Final = "Please choose a password first: log out, and use Forgot password?"  # noqa: S105
+ACCOUNT_IN_USE: Final = "This GitHub account is already connected to another account here."
+NO_PASSWORD: Final = "Please set a password first: log out, and use Forgot password?"  # noqa: S105
 REFUSALS: Final = (OAuthError, requests.RequestException, msgspec.MsgspecError, ValueError)
 """Errors raised if GitHub, or a server posing as it, does not respond properly."""
 

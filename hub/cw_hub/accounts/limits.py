@@ -13,11 +13,11 @@ from cw_hub.store.database import Session, insert_or_set
 from cw_hub.store.models import PersonalLimit
 
 LIMITS: Final[Mapping[str, str]] = {
-    "bots": "new bots, an hour and a day",
-    "practice": "practice matches of each bot, an hour",
-    "challenges": "matches of challenges, an hour",
-    "uploads": "versions of each program, an hour",
-    "comparisons": "comparisons of versions, a day",
+    "bots": "new bots per hour and per day",
+    "practice": "practice matches per bot and hour",
+    "challenges": "challenge matches per hour",
+    "uploads": "versions per program and hour",
+    "comparisons": "version comparisons per day",
 }
 """The limits that can be set for a user, by name."""
 

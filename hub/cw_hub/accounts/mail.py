@@ -229,7 +229,7 @@ def drop_of(session: Session, kind: MailKind, user_id: int) -> None:
 
 def drop_waiting(session: Session) -> None:
     """Drop all waiting emails, as a restored backup is out of date. Idempotent."""
-    values = {"state": "dropped", "reason": "restored from a back-up", "ended_at": session.now()}
+    values = {"state": "dropped", "reason": "restored from a backup", "ended_at": session.now()}
     session.execute(update(Mail).where(Mail.state == "waiting").values(**values))
 
 
@@ -370,32 +370,31 @@ def signer(secret_key: str) -> URLSafeSerializer:
 
 SUBJECTS: Final = {
     "reset": "Reset password",
-    "verify": "Confirm your e-mail address",
-    "email": "Confirm your new e-mail address",
+    "verify": "Confirm your email address",
+    "email": "Confirm your new email address",
 }
 REASONS: Final = {
     "reset": "You requested to change your {site} password. To reset your password, please"
     " click the following link:",
-    "verify": "To confirm your e-mail address, please click the following link:",
-    "email": "To use this e-mail address for your {site} account from now on, please click the"
+    "verify": "To confirm your email address, please click the following link:",
+    "email": "To use this email address for your {site} account from now on, please click the"
     " following link:",
 }
 
 HELP: Final = "If you keep having problems, just reply to this e-mail and we'll be happy to help."
 
 MOVING: Final = (
-    "Somebody who is logged in to your {site} account asked to change its e-mail address. The "
-    "new address replaces this one as soon as it is confirmed.",
-    "If it was you, there is nothing to do. If not, change your password now, which cancels the "
+    "Someone logged in to your {site} account asked to change its email address. The new "
+    "address will replace this one once it is confirmed.",
+    "If this was you, you can ignore this email. If not, change your password now to cancel the "
     "change:",
     "{address}/settings",
 )
 
 GITHUB: Final = (
-    "Somebody who is logged in to your {site} account has connected it to GitHub, or disconnected "
-    "it.",
-    "If it was you, there is nothing to do. If not, change your password now, and disconnect GitHub"
-    " if it is connected; a new password alone does not do that:",
+    "Someone logged in to your {site} account connected it to GitHub, or disconnected it.",
+    "If this was you, you can ignore this email. If not, change your password now and disconnect "
+    "GitHub if it is connected; changing the password does not disconnect it:",
     "{address}/settings",
 )
 
@@ -404,10 +403,10 @@ INACTIVE: Final = (
     "{reason}",
     "Start it again, and check that its address is right. Then press Test now on its page:",
     "{link}",
-    "It is also checked from time to time, and plays again as soon as it answers.",
+    "We also check it from time to time; it plays again once it answers.",
 )
 
-TURN_OFF: Final = "To stop mails {about}: {link}"
+TURN_OFF: Final = "To stop emails {about}: {link}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -463,16 +462,14 @@ def about_move(settings: HubSettings) -> Words:
     """Return the email saying that another email address is to replace this one."""
     facts = {"site": settings.signed_by, "address": settings.address}
     return Words(
-        "Your e-mail address is about to change", tuple(text.format(**facts) for text in MOVING)
+        "Your email address is about to change", tuple(text.format(**facts) for text in MOVING)
     )
 
 
 def about_github(settings: HubSettings) -> Words:
     """Return the email saying that GitHub was connected or disconnected."""
     facts = {"site": settings.signed_by, "address": settings.address}
-    return Words(
-        "The log-in with GitHub has changed", tuple(text.format(**facts) for text in GITHUB)
-    )
+    return Words("Log-in with GitHub has changed", tuple(text.format(**facts) for text in GITHUB))
 
 
 def about_bot(session: Session, settings: HubSettings, claim: Claim) -> Words | None:

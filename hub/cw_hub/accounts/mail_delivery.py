@@ -91,7 +91,7 @@ def prepare(resources: Resources, session: Session, claim: Claim) -> Letter | No
     """Count an email and issue its ticket; if it must not be sent, record why and return None."""
     address = find_address(session, claim)
     if address is None:
-        accounts_mail.end(session, claim, "dropped", "nobody to send it to")
+        accounts_mail.end(session, claim, "dropped", "no recipient")
         return None
     words = words_of(resources, session, claim, address)
     if words is None:
@@ -161,7 +161,7 @@ def note_failure(resources: Resources, claim: Claim, letter: Letter, reason: str
         accounts_mail.take_back(session, key, claim.kind)
         is_dead = accounts_mail.fail(session, claim, reason)
     if is_dead:
-        log.error("mail to user %s given up after %s attempts", claim.user_id, claim.attempt)
+        log.error("gave up on mail to user %s after %s attempts", claim.user_id, claim.attempt)
 
 
 def find_address(session: Session, claim: Claim) -> Address | None:

@@ -284,7 +284,7 @@ def change_by_link(link: str, password: str) -> ResponseReturnValue:
     return go(url_for("ranking.page"))
 
 
-# Confirm the e-mail
+# Confirm the email
 
 
 @routes.route("/verify/<ticket>", methods=["GET", "POST"])
@@ -299,7 +299,7 @@ def verify(ticket: str) -> ResponseReturnValue:
             accounts_service.confirm_email(writing, ticket)
     except accounts_service.LinkExpired:
         return expired(LINK_EXPIRED)
-    notice("Your e-mail address is confirmed")
+    notice("Your email address is confirmed")
     return go(url_for("settings.page" if actor().user else "account.login"))
 
 
@@ -311,11 +311,11 @@ def send_verification() -> ResponseReturnValue:
     with one_reading() as reading:
         settings = accounts_service.own_settings(reading, player().user_id)
     if settings.is_confirmed:
-        abort(409, "Your e-mail address is confirmed already.")
+        abort(409, "Your email address is already confirmed.")
     with hub.database.writing() as writing:
         mail = confirm(writing, player().user_id)
     send_soon(mail)
-    notice("You will shortly receive an e-mail with a link to confirm your address.")
+    notice("You will shortly receive an email with a link to confirm your address.")
     return go(url_for("settings.page"))
 
 

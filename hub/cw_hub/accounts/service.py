@@ -233,7 +233,7 @@ def connect_github(session: Session, user_id: int, github_id: int) -> None:
     try:
         save(session, user_id, github_id=github_id)
     except IntegrityError:
-        raise GitHubTaken("the GitHub account is connected with another account") from None
+        raise GitHubTaken("the GitHub account is connected to another account") from None
 
 
 # Passwords and links

@@ -216,7 +216,7 @@ def own_account() -> accounts_service.Account:
     with one_reading() as reading:
         account = accounts_service.find_account_of(reading, player().user_id)
     if account is None:
-        raise accounts_service.NoSuchUser("the account was deleted meanwhile")
+        raise accounts_service.NoSuchUser("the account has been deleted in the meantime")
     return account
 
 
@@ -262,7 +262,7 @@ def revoke(digest: str) -> ResponseReturnValue:
 
 news_routes = Blueprint("news", __name__)
 
-NOT_OURS = "This link is incomplete. Turn mails off in your settings instead."
+NOT_OURS = "This link is incomplete. Turn emails off in your settings instead."
 
 
 @news_routes.route("/unsubscribe/<ticket>", methods=["GET", "POST"])

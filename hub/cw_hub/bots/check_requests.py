@@ -17,8 +17,8 @@ from cw_hub.operation.resources import Resources
 from cw_hub.pages import limiter
 from cw_hub.pages.request import resources
 
-CONFIRM: Final = "Please confirm your e-mail address before you register a bot."
-UNCONFIRMED: Final = "Please confirm your e-mail address before your bot is asked."
+CONFIRM: Final = "Please confirm your email address before you register a bot."
+UNCONFIRMED: Final = "Please confirm your email address before your bot is checked."
 
 
 def visitor() -> str:

@@ -56,7 +56,7 @@ Step: TypeAlias = Mapping[str, Any]
 UNFINISHED: Final[Step] = {
     "step": "program",
     "ok": False,
-    "problem": "The check could not be finished, by an error of the site.",
+    "problem": "The check could not be finished because of an error on the site.",
     "fix": "Check the bot again.",
 }
 

@@ -150,8 +150,7 @@ routes = Blueprint("bots", __name__)
 F = TypeVar("F", BotForm, ProgramForm)
 
 CLOSED: Final = (
-    "No competition of this game that new bots can enter is running. "
-    "Choose another game, or come back later"
+    "No running competition of this game accepts new bots. Choose another game, or come back later"
 )
 
 
@@ -405,7 +404,7 @@ def retire(name: str) -> ResponseReturnValue:
     """Retire a bot permanently, if its name was typed as confirmation."""
     bot = find(name)
     if request.form.get("confirm", "") != bot.name:
-        notice("Type the name of the bot to retire it.", "bad")
+        notice("Type the bot's name to retire it.", "bad")
         return go(address(bot))
     with one_writing() as writing:
         bots_service.retire(writing, bot.id)

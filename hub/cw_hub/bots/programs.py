@@ -42,7 +42,7 @@ WARNINGS: Final = ".warnings"
 STEP: Final = "builds without a warning"
 """The step of a check that shows the compiler's warnings to the author."""
 
-ADVICE: Final = "the program plays: read what the compiler says, and fix it in the next version"
+ADVICE: Final = "the program can play; fix the warnings in the next version"
 
 
 def find(objects: ObjectStore, key: str) -> bytes | None:

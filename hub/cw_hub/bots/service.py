@@ -151,7 +151,7 @@ NO_PROGRAM: Final = "The bot is a web service: it has an address, and no version
 
 NO_SECRET: Final = "The bot is a program, which has no secret."  # noqa: S105
 
-ROTATED: Final = "The secret was rotated meanwhile. Load the page of the bot again."
+ROTATED: Final = "The secret has been rotated in the meantime. Reload the page of the bot."
 
 
 LONGEST_REASON: Final = 500

@@ -59,7 +59,7 @@ COMMANDS: Final[Mapping[str, Place]] = {
     ),
     "restore": Place(
         "cw_hub.cli.operation:restore_command",
-        "Fill an empty database from a back-up SOURCE, and verify its ratings.",
+        "Fill an empty database from a backup SOURCE, and verify its ratings.",
     ),
     "db": Place("cw_hub.cli.operation:db", "Migrate the database to the revision of this program."),
     "store": Place("cw_hub.cli.operation:store", "Create the bucket of the object store."),

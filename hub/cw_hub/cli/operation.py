@@ -222,7 +222,7 @@ def create(settings: HubSettings, wait: float) -> None:
         raise UsageError("a store in a folder has no bucket: set CW_STORE_URL=s3://bucket/prefix")
     is_new = patiently(lambda: make_bucket(settings.store_url), wait)
     name = bucket_of(settings.store_url)
-    click.echo(f"created bucket {name}" if is_new else f"bucket {name} exists already")
+    click.echo(f"created bucket {name}" if is_new else f"bucket {name} already exists")
 
 
 @click.group("backup", invoke_without_command=True)
@@ -231,7 +231,7 @@ def create(settings: HubSettings, wait: float) -> None:
     "--objects",
     type=store_or_folder,
     metavar="URL",
-    help="Also copy the back-up, encrypted, and all objects to s3://bucket/prefix or a folder.",
+    help="Also copy the backup, encrypted, and all objects to s3://bucket/prefix or a folder.",
 )
 @as_json
 @click.pass_context
@@ -240,13 +240,13 @@ def backup_group(
 ) -> None:
     """Back up all rows of the hub into one file, while it runs.
 
-    The file is in the object store, readable by its owner only: it contains e-mail addresses and
+    The file is in the object store, readable by its owner only: it contains email addresses and
     the encrypted secrets of bots. Keep the master keys somewhere else.
 
     \b
       cw hub backup                         prints where the file is
       cw hub backup --objects /mnt/copies   also there, encrypted, with all objects
-      cw hub backup list                    the back-ups here and in CW_BACKUP_OBJECTS
+      cw hub backup list                    the backups here and in CW_BACKUP_OBJECTS
       cw hub backup drill                   tests whether the newest one can restore the hub
     """
     if context.invoked_subcommand:
@@ -265,7 +265,7 @@ def backup_group(
 @with_settings
 @as_json
 def list_command(settings: HubSettings, as_json: bool) -> None:
-    """List the back-ups of the hub's own store and of CW_BACKUP_OBJECTS, the newest first."""
+    """List the backups of the hub's own store and of CW_BACKUP_OBJECTS, the newest first."""
     places = filter(None, (settings.store, settings.backup_objects))
     backups = [one for place in places for one in operation_backups.stored_in(place)]
     if as_json:
@@ -285,10 +285,10 @@ def row(stored: Stored) -> str:
 @click.argument("source", default="")
 @as_json
 def drill_command(settings: HubSettings, source: str, as_json: bool) -> None:
-    """Test-restore a back-up into a temporary file, and verify everything a new hub needs.
+    """Test-restore a backup into a temporary file, and verify everything a new hub needs.
 
     Verifies rows, secrets, a sample of replays, and the ratings as `ratings verify` does. SOURCE
-    is as for `restore`; without it, the newest back-up of CW_BACKUP_OBJECTS, or of the hub's own
+    is as for `restore`; without it, the newest backup of CW_BACKUP_OBJECTS, or of the hub's own
     store. Exit code 1 if anything is missing or differs.
     """
     findings = []
@@ -308,7 +308,7 @@ def drill_command(settings: HubSettings, source: str, as_json: bool) -> None:
 @click.option("--objects", is_flag=True, help="Also restore replays, maps, uploads and pictures.")
 @as_json
 def restore_command(settings: HubSettings, source: str, objects: bool, as_json: bool) -> None:
-    """Fill an empty database from a back-up SOURCE, and verify its ratings.
+    """Fill an empty database from a backup SOURCE, and verify its ratings.
 
     SQLite and PostgreSQL take the same files. Open matches are queued again. Exit code 2, and
     nothing changes, if the database is not empty or the file is damaged; 1 if ratings differ.
@@ -341,7 +341,7 @@ def tell(result: recovery.Recovery, as_json: bool, objects: bool) -> None:
     if objects:
         click.echo(f"{result.objects} objects copied")
     if result.deleted:
-        click.echo(f"deleted {result.deleted} accounts again that were deleted after the back-up")
+        click.echo(f"deleted {result.deleted} accounts that had been deleted after the backup")
     for one in differences:
         click.echo(one)
     click.echo(

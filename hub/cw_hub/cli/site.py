@@ -139,9 +139,7 @@ def requeue(session: Session, match_id: str) -> Answer:
 
 @match.command()
 @click.argument("match_id")
-@click.option(
-    "--reason", default="called off by the operator", help="Reason, shown on the page of the match."
-)
+@click.option("--reason", default="by the operator", help="Reason, shown on the page of the match.")
 @writing
 def void(session: Session, match_id: str, reason: str) -> Answer:
     """Cancel the match MATCH_ID, which must not have begun."""
@@ -229,11 +227,11 @@ def delete(settings: HubSettings, name: str, *, yes: bool, as_json: bool) -> Non
 @click.argument("email")
 @writing
 def set_email(session: Session, name: str, email: str) -> Answer:
-    """Change the e-mail address of a user."""
+    """Change the email address of a user."""
     try:
         validate_email(email, check_deliverability=False, allow_smtputf8=False)
     except EmailNotValidError as error:
-        raise UsageError(f"invalid e-mail address: {error}") from None
+        raise UsageError(f"invalid email address: {error}") from None
     administration.set_email(session, name, email)
     return {"user": name, "email": email}, f"the address of {name} is now {email}"
 
@@ -242,7 +240,7 @@ def set_email(session: Session, name: str, email: str) -> Answer:
 @NAME
 @writing
 def confirm_email(session: Session, name: str) -> Answer:
-    """Mark the e-mail address of a user as confirmed, without a mail."""
+    """Mark the email address of a user as confirmed, without a mail."""
     administration.confirm_email(session, name)
     return {"user": name, "confirmed": True}, f"confirmed the address of {name}"
 

@@ -427,7 +427,7 @@ def check_plan(session: Session, row: Competition) -> None:
     """Raise UsageError unless a competition is a draft with an automatic start."""
     dates = dates_of(session, row.id)
     if row.state != "draft":
-        raise UsageError(f"{row.format}/{row.slug} has begun already")
+        raise UsageError(f"{row.format}/{row.slug} has already begun")
     if dates.starts is None:
         raise UsageError(f"{row.format}/{row.slug} has no start: set one first")
     dates.check(session.now())
@@ -443,7 +443,7 @@ def set_dates(session: Session, facts: CompetitionFacts, dates: Dates) -> None:
     dates.check(session.now())
     row = lock(session, facts.id)
     if dates.starts is not None and row.state not in ("draft", "planned"):
-        raise UsageError(f"{row.format}/{row.slug} has begun already")
+        raise UsageError(f"{row.format}/{row.slug} has already begun")
     put(session, row.id, dates)
     row.zone = dates.zone
     if row.state == "planned" and dates.starts is None:

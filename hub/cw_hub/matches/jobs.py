@@ -40,7 +40,7 @@ from cw_hub.store.database import Session, is_away
 from cw_hub.store.objects import StoreAway
 
 NO_BOT: Final = "no bot yet"
-NO_ADDRESS: Final = "no server can be at its address"
+NO_ADDRESS: Final = "its address cannot be that of a server"
 NO_SECRET: Final = "no secret yet"  # noqa: S105
 NO_PROGRAMS: Final[Mapping[str, BotSpec]] = {}
 
@@ -244,7 +244,7 @@ class Attempt:
             logger.warning("%s belongs to another worker now", self.claim.match_id)
             self.forget_objects()
         except (Away, StoreAway, PlayersAway) as error:
-            logger.warning("%s is given back: %s", self.claim.match_id, error)
+            logger.warning("%s is released: %s", self.claim.match_id, error)
             # Outages are not the match's fault, so they do not count towards the five troubles
             # after which it fails.
             self.give_back(str(error), is_trouble=False)
@@ -345,7 +345,7 @@ class Attempt:
             else:
                 if not (is_new or may_be_ours):
                     self.stored.remove(key)
-                    raise Failure(f"{key} is in the store already")
+                    raise Failure(f"{key} is already in the store")
                 return
 
     async def while_renewed(self, work: Coroutine[Any, Any, T]) -> T:
@@ -374,7 +374,7 @@ class Attempt:
                 renewed = time.monotonic()
             except DBAPIError as error:
                 if not is_away(error) or time.monotonic() - renewed > PATIENCE:
-                    raise Away("the database is away") from error
+                    raise Away("the database cannot be reached") from error
 
     def note_progress(self) -> bool:
         """Record progress and take rotated secrets; return whether the match is still ours."""
@@ -400,7 +400,7 @@ class Attempt:
                     finish = self.kinds.finish(session, self.claim, battles)
             except DBAPIError as error:
                 if not is_away(error) or time.monotonic() > deadline:
-                    raise Away("the database is away") from error
+                    raise Away("the database cannot be reached") from error
                 logger.warning("the result waits for the database: %s", error.orig)
                 time.sleep(AWAY_PAUSE)
             else:
@@ -417,7 +417,7 @@ class Attempt:
                 else:
                     results.interrupt(session, self.claim, reason)
         except DBAPIError:
-            logger.exception("%s cannot be given back", self.claim.match_id)
+            logger.exception("%s cannot be released", self.claim.match_id)
         self.forget_objects()
 
     def refuse(self, reason: str) -> None:
@@ -437,7 +437,7 @@ class Attempt:
             try:
                 self.resources.objects.delete(key)
             except StoreAway as error:
-                logger.warning("%s is left behind: %s", key, error)
+                logger.warning("%s could not be deleted: %s", key, error)
 
 
 def worker_name(pid: int, started_at: datetime) -> str:
@@ -497,7 +497,7 @@ class Worker:
             except DBAPIError as error:
                 if not is_away(error):
                     raise
-                logger.warning("the database is away: %s", error.orig)
+                logger.warning("the database cannot be reached: %s", error.orig)
             time.sleep(AWAY_PAUSE)
 
     def claim_in(self, session: Session, resources: Resources, match: int) -> Claim | None:

@@ -108,7 +108,7 @@ def read(kind: str, name: str) -> Response:
         streamed_from_archive(key) if is_from_archive(key) else resources().objects.streamed(key)
     )
     if stored is None:
-        abort(404, "This object is gone.")
+        abort(404, "This file no longer exists.")
     if unpacks:
         answer.response = unpacked_pieces(stored.pieces)
         return answer

@@ -43,20 +43,20 @@ routes = Blueprint("match", __name__)
 
 SENTENCES: Final[Mapping[str, str]] = {
     "queued": "This match is waiting for a worker.",
-    "in_progress": "This match is being played: turn {turn}. It can be watched when it is over.",
+    "in_progress": "This match is being played: turn {turn}. You can watch it when it is over.",
     "interrupted": "The machine that played this match was lost. The match will be played again.",
     "void": "This match was called off: {reason}.",
     "failed": "This match could not be played.",
     "done": (
         "Replays are kept for {days} days, those of the 100 strongest matches of each month "
-        "permanently. This one was deleted."
+        "permanently. This one has been deleted."
     ),
 }
 """Status texts of matches that cannot be watched, by state."""
 
 OWN_SHARE: Final = (
-    "This match is waiting: the programs of one of its players use {used} of {places} places, the "
-    "most while others wait. It begins when one of their matches ends."
+    "This match is waiting: the programs of one player already use {used} of {places} places, the "
+    "limit while others wait. It starts when one of their matches ends."
 )
 
 LIVE_EVERY: Final = 1000

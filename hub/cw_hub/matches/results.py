@@ -488,7 +488,7 @@ def queue_all(session: Session) -> int:
 
     Returns how many matches were queued. Idempotent.
     """
-    again = {**interruption("restored from a back-up"), "state": "queued", "sent_at": None}
+    again = {**interruption("restored from a backup"), "state": "queued", "sent_at": None}
     begun = Match.state.in_(("in_progress", "interrupted"))
     rows = session.execute(update(Match).where(begun).values(again).returning(Match.id)).all()
     forget_messages(session)

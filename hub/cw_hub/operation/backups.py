@@ -239,23 +239,23 @@ def restore(
         header = header_of(stream)
         if named is not None and abs(header.at - named) > NAMED_WITHIN:
             times = f"{named:{TIME}} was made at {header.at:{TIME}}"
-            raise UsageError(f"the back-up {times}: somebody has put another one under this name")
+            raise UsageError(f"the backup {times}: it was replaced by another one")
         try:
             with waiting(None), database.writing_engine.begin() as connection:
                 begin(connection, header)
                 for name, table in header.tables.items():
                     fill(connection, name, table, stream)
                 if line_of(stream):
-                    raise UsageError("the back-up continues after its last row")
+                    raise UsageError("the backup continues after its last row")
                 migrations.upgrade_to(connection, "head")
                 with Session(connection) as session:
                     then(session)
         except DBAPIError as error:
             if is_away(error):
                 raise Failure(f"the database does not answer: {reason(error)}") from None
-            raise UsageError(f"the database does not take the back-up: {reason(error)}") from None
+            raise UsageError(f"the database does not accept the backup: {reason(error)}") from None
         except (SQLAlchemyError, RecursionError) as error:
-            raise UsageError(f"the database does not take the back-up: {short(error)}") from None
+            raise UsageError(f"the database does not accept the backup: {short(error)}") from None
     return header
 
 
@@ -264,12 +264,10 @@ def header_of(stream: gzip.GzipFile) -> Header:
     try:
         header = documents.decode(line_of(stream), Header)
     except msgspec.DecodeError:
-        raise UsageError(
-            "the file is not a back-up of a hub: its first line is not that of one"
-        ) from None
+        raise UsageError("the file is not a backup of a hub: it has another first line") from None
     if not migrations.is_known(header.revision):
         raise UsageError(
-            f"the back-up is of revision {short(header.revision)}, which this program does not "
+            f"the backup is of revision {short(header.revision)}, which this program does not "
             "know: it was made by a newer one"
         )
     return header
@@ -280,15 +278,13 @@ def line_of(stream: gzip.GzipFile) -> bytes:
     try:
         line = stream.readline(LONGEST)
     except EOFError:
-        raise UsageError("the back-up is cut short") from None
+        raise UsageError("the backup is cut short") from None
     except (zlib.error, gzip.BadGzipFile):
-        raise UsageError(
-            "the file is damaged or not a back-up: gzip cannot decompress it"
-        ) from None
+        raise UsageError("the file is damaged or not a backup: gzip cannot decompress it") from None
     except OSError as error:
-        raise Failure(f"the back-up cannot be read: {error.strerror}") from None
+        raise Failure(f"the backup cannot be read: {error.strerror}") from None
     if len(line) >= LONGEST:
-        raise UsageError(f"the back-up has a line of {LONGEST} bytes or more")
+        raise UsageError(f"the backup has a line of {LONGEST} bytes or more")
     return line
 
 
@@ -300,7 +296,7 @@ def begin(connection: Connection, header: Header) -> None:
     if full or (there and at != header.revision):
         what = f"{full[0]} has rows" if full else f"it is at revision {at or 'nothing'}"
         raise UsageError(
-            f"a back-up can only be restored into an empty database, and in this one {what}"
+            f"a backup can only be restored into an empty database; in this one, {what}"
         )
     migrations.upgrade_to(connection, header.revision)
     inspector = inspect(connection)
@@ -310,7 +306,7 @@ def begin(connection: Connection, header: Header) -> None:
         if name != REVISIONS
     }
     if {name: {*table.columns} for name, table in header.tables.items()} != columns:
-        raise UsageError(f"the back-up does not have the tables of revision {header.revision}")
+        raise UsageError(f"the backup does not have the tables of revision {header.revision}")
 
 
 def has_rows(name: str) -> Any:
@@ -336,7 +332,7 @@ def columns_of(header: TableHeader) -> Iterator[Column[Any]]:
     for column, text_of_kind in header.columns.items():
         kind = text_of_kind.removesuffix("?")
         if kind not in TYPES:
-            raise UsageError(f"the back-up has a column of an unknown kind: {short(kind)}")
+            raise UsageError(f"the backup has a column of an unknown kind: {short(kind)}")
         # In a nullable column None is SQL NULL, not the null of JSON.
         is_json = kind == "json" and text_of_kind.endswith("?")
         yield Column(column, JSON(none_as_null=True) if is_json else TYPES[kind])
@@ -360,7 +356,7 @@ def rows_of(
             yield decoder.decode(line)
         except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError, OverflowError):
             what = "is invalid" if line else "is missing"
-            raise UsageError(f"row {number} of {name} {what}: the back-up is damaged") from None
+            raise UsageError(f"row {number} of {name} {what}: the backup is damaged") from None
 
 
 def go_on_from_the_last(connection: Connection, table: Table) -> None:
@@ -428,7 +424,7 @@ def find(text: str, own: str) -> Stored | Path:
         unsealed = (
             f"; {stored[0]} is not sealed: give its address if you trust it" if stored else ""
         )
-        raise UsageError(f"there is no back-up in {short(text)}{unsealed}")
+        raise UsageError(f"there is no backup in {short(text)}{unsealed}")
     return trusted[0]
 
 
@@ -473,7 +469,7 @@ def copy_object(store: ObjectStore, key: str, to: IO[bytes]) -> None:
     """Write an object into a file; raise UsageError if it does not exist."""
     streamed = store.streamed(key)
     if streamed is None:
-        raise UsageError(f"there is no back-up {short(key)} in this store")
+        raise UsageError(f"there is no backup {short(key)} in this store")
     for piece in streamed.pieces:
         to.write(piece)
 
@@ -508,13 +504,13 @@ def do_daily(resources: Resources) -> None:
         backup = make(resources)
         note(resources, heartbeats.BACKUP)
         delete_old(resources.objects)
-        logger.info("back-up: %s, %s rows", backup.key, backup.rows)
+        logger.info("backup: %s, %s rows", backup.key, backup.rows)
     elsewhere = resources.settings.backup_objects
     if elsewhere and (copied_at(resources) or datetime.min.replace(tzinfo=due.tzinfo)) < due:
         count = copy(resources, elsewhere)
         note(resources, heartbeats.COPY)
         delete_old(ObjectStore(elsewhere))
-        logger.info("back-up: sealed and taken elsewhere, %s objects copied", count)
+        logger.info("backup: sealed and copied elsewhere, %s objects copied", count)
 
 
 def note(resources: Resources, name: str) -> None:
@@ -579,6 +575,6 @@ def temporary_file(folder: Path) -> Iterator[IO[bytes]]:
         if error.errno not in (ENOSPC, EDQUOT):
             raise
         raise Failure(
-            f"there is no room for a back-up in {folder}: {error.strerror};"
+            f"there is no room for a backup in {folder}: {error.strerror};"
             " make room, or move CW_DATA"
         ) from None

@@ -302,7 +302,7 @@ def look_at_tables(database: Database, text: str) -> Finding:
     if not changes:
         return Finding("database", True, True, text)
     words = f"{text}, but {', '.join(changes[:MOST_NAMED])}"
-    advice = "undo what was changed by hand, or restore a back-up into an empty database"
+    advice = "undo what was changed by hand, or restore a backup into an empty database"
     return Finding("database", False, True, words, advice)
 
 
@@ -310,7 +310,7 @@ def look_at_writing(database: Database) -> Finding:
     """Check that a server's disk has room for a page, with a table that is dropped immediately."""
     with database.reading() as session:
         session.connection().exec_driver_sql(A_PAGE)
-    return Finding("writing", True, True, "the disk of the database takes more")
+    return Finding("writing", True, True, "the disk of the database has room")
 
 
 def look_at_clock(database: Database, clock: Clock) -> Finding:
@@ -319,7 +319,7 @@ def look_at_clock(database: Database, clock: Clock) -> Finding:
     if database_time is None:
         return Finding("clock", True, True, "the only one, as the database is a file")
     off = (clock() - database_time).total_seconds()
-    advice = "set the clock of this machine (NTP): with more than 5 s it plays nothing"
+    advice = "set the clock of this machine (NTP): beyond 5 s it plays no matches"
     return Finding("clock", abs(off) <= MOST, True, f"{off:+.1f} s off the database's", advice)
 
 

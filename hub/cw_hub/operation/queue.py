@@ -224,7 +224,7 @@ class CeleryQueue:
         try:
             self._celery.send_task(TASK, **about, retry=False)
         except (KombuError, OperationalError, RedisError, OSError) as error:
-            logger.warning("the queue is away, %s is not sent: %s", job, error)
+            logger.warning("the queue cannot be reached, %s is not sent: %s", job, error)
             return False
         return True
 

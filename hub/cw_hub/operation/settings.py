@@ -187,7 +187,7 @@ def long_secret(text: str) -> str:
 def e_mail(text: str) -> str:
     """Parse an email address; only its form is checked."""
     if not re.fullmatch(r"[^@\s]+@[^@\s]+", text):
-        raise ValueError("an e-mail address")
+        raise ValueError("an email address")
     return text
 
 
@@ -280,7 +280,7 @@ class HubSettings:
     )
     allowed_hosts: tuple[str, ...] = setting(
         "",
-        "Further host names under which the site may be visited, separated by commas.",
+        "Additional host names of the site, separated by commas.",
         host_names,
         "only that of the public URL, and local names",
     )
@@ -336,13 +336,13 @@ class HubSettings:
     )
     rooms: bool = setting(
         "0",
-        "1: open the rooms of Circuit Wars, where anybody may move for a team;"
+        "1: open the rooms of Circuit Wars, where anyone can move for a team;"
         " a local site always does.",
         switch,
     )
     hosting: str = setting(
         "",
-        "Uploaded programs of people: sandboxed or off;"
+        "Programs uploaded by people: sandboxed or off;"
         " for tournaments see CW_TRUSTED_TOURNAMENTS.",
         one_of("sandboxed", "off"),
         "sandboxed where bubblewrap works, else off",
@@ -389,7 +389,7 @@ class HubSettings:
     )
     backup_objects: str = setting(
         "",
-        "Second store, for sealed copies of back-ups and for all objects: s3://..., or a folder.",
+        "Second store, for sealed copies of backups and for all objects: s3://..., or a folder.",
         store_or_folder,
         "nowhere",
     )

@@ -199,8 +199,8 @@ def folder_of_flags() -> str:
 
 TITLE: Final = "Form expired"
 WORDS: Final = (
-    "Nothing has changed: this form is older than a day, or you have logged in or out since it was"
-    " opened."
+    "Nothing has changed: this form is more than a day old, or you have logged in or out since you"
+    " opened it."
 )
 TOKEN: Final = "csrf_token"  # noqa: S105 - the name of a field
 

@@ -59,7 +59,7 @@ JOIN: Final = "joining.join"
 ASKED_BESIDE: Final = ("home.health", "ready.ready", "metrics.metrics")
 """Endpoints requested by programs on the same network, over http and bypassing the proxy."""
 
-INSECURE: Final = "Accounts need https here. Ask who runs this site."
+INSECURE: Final = "Accounts require HTTPS. Please contact the operator of this site."
 
 
 def install(

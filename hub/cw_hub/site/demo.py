@@ -61,7 +61,7 @@ them win a place on the podium.
 
 1. Open the invitation, and form a team.
 2. Upload a bot, and let it practise.
-3. Be there when the cup begins: the ladder plays by itself.
+3. When the cup begins, the ladder plays automatically.
 
 The [rules of Circuit Wars](/games/circuit-wars/rules) are short.
 """
@@ -116,7 +116,7 @@ def planned(now: datetime) -> TournamentConfig:
         events=[
             NewEvent(
                 "start", now + PLANNED_AFTER, "The cup begins",
-                "Form a team by the invitation, upload a bot, and practise until then.",
+                "Open the invitation, form a team, upload a bot and practise until then.",
                 announced=True,
             )
         ],
@@ -155,7 +155,7 @@ WARM_UP: Final = 300
 """Number of rated matches played immediately; then the bots continue slowly, without end."""
 
 REST: Final = 300.0
-"""Seconds between two matches of a bot after the warm-up."""
+"""Seconds between matches of a bot after the warm-up."""
 
 RATED: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
     "circuit-wars": ("Circuit Wars", {}),

@@ -46,8 +46,8 @@ OWN: Final = (
     ("Compete", "hub/players", "A hub for players: accounts, bots, practice, ratings."),
     ("Compete", "hub/contests", "The competitions of a hub: daily games, rated matches, cups."),
     ("Compete", "hub/tournaments", "Tournaments of teams, from the groups to the final."),
-    ("Look up", "api", "Read a hub and manage bots from a program."),
-    ("Look up", "hub/glossary", "The terms of a hub, one per concept."),
+    ("Reference", "api", "Read a hub and manage bots from a program."),
+    ("Reference", "hub/glossary", "The terms of a hub, one per concept."),
 )
 """The shelf, the name and a summary of each document about the site."""
 

@@ -26,10 +26,11 @@ log = logging.getLogger(__name__)
 
 WORDS: Final = {
     404: "There is no such page.",
-    405: "This page cannot be used that way.",
-    413: "That is more than this page accepts.",
+    405: "This page does not support that method.",
+    413: "This request is too large.",
 }
 """Messages for errors without their own."""
+STORE_AWAY: Final = "The site cannot reach its storage. Please try again soon."
 
 
 def install(app: Flask) -> None:
@@ -104,13 +105,13 @@ def fail(error: Exception) -> Response:
     # If the current user is not known yet, looking them up may be what failed.
     g.setdefault("actor", VISITOR)
     if isinstance(error, (*AWAY, StoreAway)):
-        response = answer(503, "Not now", "The site cannot reach its store. Please try again soon.")
+        response = answer(503, "Temporarily unavailable", STORE_AWAY)
         response.headers["Retry-After"] = "10"
-        log.warning("store away: %s", cause(error))
+        log.warning("store cannot be reached: %s", cause(error))
         return response
     number = g.request_id
     log.error("request %s failed: %s %s", number, request.method, masked_path(), exc_info=error)
-    return answer(500, "Something has failed", f"The error is ours. It was logged as {number}.")
+    return answer(500, "Something went wrong", f"An error on our side, logged as {number}.")
 
 
 def cause(error: Exception) -> str:

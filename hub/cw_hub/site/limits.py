@@ -309,16 +309,16 @@ def told_of_api() -> dict[str, str]:
     """Return the API's limits as text."""
     amounts = {limit.scope: str(limit.amount) for limit in LIMITS}
     return {
-        "Reading, for each token": READS_WITH_TOKEN,
-        "Reading without a token, for each address": READS,
+        "Reads, per token": READS_WITH_TOKEN,
+        "Reads without a token, per address": READS,
         "Links to replays": str(LINKS.amount),
-        "All that is done, for each token": WRITES,
-        "Registering bots, for each account": f"{amounts['bot-hour']}; {amounts['bot-day']}",
-        "Checks and changes, for each bot": amounts["check"],
-        "New secrets, for each bot": amounts["rotate"],
-        "Versions, for each bot": amounts["upload"],
-        "Practice matches, for each bot": amounts["test-match"],
-        "Matches of challenges, for each account": f"{resources().settings.challenges} per hour",
+        "Changes, per token": WRITES,
+        "New bots, per account": f"{amounts['bot-hour']}; {amounts['bot-day']}",
+        "Checks and changes, per bot": amounts["check"],
+        "New secrets, per bot": amounts["rotate"],
+        "Versions, per bot": amounts["upload"],
+        "Practice matches, per bot": amounts["test-match"],
+        "Challenge matches, per account": f"{resources().settings.challenges} per hour",
     }
 
 

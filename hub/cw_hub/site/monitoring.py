@@ -52,7 +52,7 @@ WORDS: Final = {
     "bots_failing": "Bots that passed a check within the last day and failed their last one.",
     "replay_bytes": "Size of the stored replays, in bytes.",
     "tick_age_seconds": "Seconds since a scheduler last completed a tick.",
-    "backup_age_seconds": "Seconds since the last daily back-up.",
+    "backup_age_seconds": "Seconds since the last daily backup.",
     "copy_age_seconds": "Seconds since objects were last copied to the second store.",
     "certificate_seconds": "Seconds until the certificate of the site expires.",
     "replica_up": "Whether the read replica answers this process.",
@@ -189,7 +189,7 @@ class Rows(Collector):
         try:
             present, totals, replica = self._present(), self._totals(), self._behind()
         except AWAY as error:
-            log.warning("no figures, the database is away: %s", type(error).__name__)
+            log.warning("no metrics, the database cannot be reached: %s", type(error).__name__)
             yield gauge("database_up", 0)
             return
         yield gauge("database_up", 1)

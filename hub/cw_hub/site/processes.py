@@ -365,7 +365,7 @@ def look_after(resources: Resources, taker: JobTaker) -> None:
     repeat(resources, "ticks", lambda: ticker.tick(resources), resources.settings.tick)
     repeat(resources, "mails", lambda: mail_delivery.send_due(resources), mail_delivery.EVERY)
     repeat(resources, "upkeep", lambda: daily.do(resources), LOOKS)
-    repeat(resources, "back-ups", lambda: backups.do_daily(resources), LOOKS)
+    repeat(resources, "backups", lambda: backups.do_daily(resources), LOOKS)
     repeat(resources, "certificate", lambda: doctor.note(resources), doctor.CERTIFICATE_EVERY)
     repeat(resources, "deletions", lambda: administration.note_new(resources), LOOKS)
     repeat(resources, "counts", lambda: taker.counts.write(resources.database), COUNTED)
@@ -430,11 +430,11 @@ def repeat(resources: Resources, name: str, do: Callable[[], object], seconds: f
             try:
                 do()
             except DBAPIError as error:
-                logger.warning("the database is away: %s", error.orig)
+                logger.warning("the database cannot be reached: %s", error.orig)
             except Failure as error:
                 logger.warning("%s", error)
             except Exception:
-                logger.exception("what is done every %g s has failed", seconds)
+                logger.exception("a task that runs every %g s has failed", seconds)
             stopping.wait(seconds)
 
     return resources.threads.start(name, run)

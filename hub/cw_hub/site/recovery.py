@@ -58,7 +58,7 @@ def restore(settings: HubSettings, database: Database, named: str, objects: bool
     """
     source = backups.find(named, settings.store)
     if objects and isinstance(source, Path):
-        raise UsageError("a file has no objects beside it: give the store of the back-up")
+        raise UsageError("a file has no objects beside it: give the store of the backup")
     # Read before anything is written: no deletion may be missed because a store is unavailable.
     deletions = administration.noted(stores_of(source, settings))
     header = fill(database, source, settings)
@@ -87,7 +87,7 @@ def sealer_of(settings: HubSettings) -> Sealer:
         return keys.sealer_of(settings)
     except (OSError, ValueError):
         raise UsageError(
-            "the back-up is encrypted, and there is no master key: set CW_MASTER_KEYS,"
+            "the backup is encrypted, and there is no master key: set CW_MASTER_KEYS,"
             f" or put the file master.key into {settings.data}"
         ) from None
 

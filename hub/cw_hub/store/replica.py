@@ -92,7 +92,7 @@ class Replica:
         with self._lock:
             self._is_there = False
             self._due = self._elapsed() + PAUSE
-        logger.warning("the read replica is away, the database is read: %s", reason)
+        logger.warning("the read replica cannot be reached, the database is read: %s", reason)
 
     def close(self) -> None:
         """Close all connections to the replica."""

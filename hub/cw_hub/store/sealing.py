@@ -163,7 +163,7 @@ def open_file(sealer: Sealer, source: IO[bytes], to: IO[bytes]) -> None:
     """
     first = FIRST.fullmatch(source.readline(LONGEST))
     if first is None:
-        raise UsageError("the file is not a sealed back-up: its first line is not that of one")
+        raise UsageError("the file is not a sealed backup: it has another first line")
     cipher = AESGCM(sealer.key_of_file(first[1].decode(), source.read(SALT)))
     try:
         for nonce, piece in pieces_of(source, PIECE + TAG):

@@ -414,15 +414,15 @@ def test_an_address_is_confirmed_by_a_link(site: Site) -> None:
     assert (answer.status_code, answer.headers["Location"]) == (303, "/settings")
     site.do_jobs()
     (mail,) = site.mails()
-    assert "Subject: Confirm your e-mail address\n" in mail
-    assert "\n\nTo confirm your e-mail address, please click the following link:\n\n" in mail
+    assert "Subject: Confirm your email address\n" in mail
+    assert "\n\nTo confirm your email address, please click the following link:\n\n" in mail
     link = site.link()
-    assert "Confirm my e-mail" in ada.open(link).text
+    assert "Confirm my email" in ada.open(link).text
     assert "not confirmed" in ada.open("/settings").text
     visitor = site.visitor()
     done = visitor.fill(link)
     assert (done.status_code, done.headers["Location"]) == (303, "/login")
-    assert "Your e-mail address is confirmed" in visitor.open("/login").text
+    assert "Your email address is confirmed" in visitor.open("/login").text
     assert "not confirmed" not in ada.open("/settings").text
     late = ada.open(link)
     assert late.status_code == 410

@@ -57,17 +57,17 @@ def link_in(site: Site, to: str = NEW) -> str:
 @ON_BOTH
 def test_a_new_address_is_confirmed_and_the_old_one_is_told(site: Site, ada: Visitor) -> None:
     assert ask(ada).status_code == 303
-    assert f"A link was sent to {NEW}" in words_of(ada.open("/settings"))
+    assert f"We sent a link to {NEW}" in words_of(ada.open("/settings"))
     site.do_jobs()
     assert address_of(site) == (OLD, True), "nothing has changed yet"
     mails = letters(site)
     assert set(mails) == {OLD, NEW}
-    assert "Subject: Your e-mail address is about to change" in mails[OLD]
+    assert "Subject: Your email address is about to change" in mails[OLD]
     assert "/email/" not in mails[OLD]
     assert NEW not in mails[OLD]
     path = link_in(site)
     visitor = site.visitor()
-    assert "Confirm my e-mail" in visitor.open(path).text
+    assert "Confirm my email" in visitor.open(path).text
     assert address_of(site) == (OLD, True), "opening the link uses nothing up"
     assert visitor.fill(path).headers["Location"] == "/login"
     assert address_of(site) == (NEW, True)
@@ -89,7 +89,7 @@ def test_the_form_says_what_is_wrong_and_counts_it_not(site: Site, ada: Visitor)
     for email, password, words in (
         ("", PASSWORD, "Please enter your e-mail"),
         ("countess", PASSWORD, "Please enter a valid e-mail address"),
-        (OLD, PASSWORD, "This is your address already"),
+        (OLD, PASSWORD, "This is already your address"),
         (NEW, "", "Your password is incorrect"),
         (NEW, "wrong", "Your password is incorrect"),
     ):

@@ -141,7 +141,7 @@ def test_a_player_connects_and_disconnects(open_site: Site, github: GitHub) -> N
     assert sign_in(open_site.visitor()).headers["Location"] == "/ranking"
     bob = open_site.player("Bob")
     connect(bob)
-    refusal = "This GitHub account is connected with another account here."
+    refusal = "This GitHub account is already connected to another account here."
     assert refusal in words_of(bob.open("/settings"))
     assert row_of(open_site, "Bob").github_id is None
     ann.fill("/settings/github", on="/settings", github_password=PASSWORD)
@@ -165,7 +165,7 @@ def test_a_session_alone_neither_connects_nor_disconnects(open_site: Site, githu
         refused = thief.fill("/settings/github", on="/settings", github_password=guess)
         assert refused.status_code == 422
     assert row_of(open_site, "Ann").github_id == 42
-    assert "A new password does not disconnect GitHub" in words_of(ann.open("/settings"))
+    assert "Changing your password does not disconnect GitHub" in words_of(ann.open("/settings"))
 
 
 def test_a_password_confirms_one_way_to_github_in_one_session_and_for_ten_minutes(
@@ -208,7 +208,7 @@ def test_who_has_no_password_stays_connected(open_site: Site, github: GitHub) ->
     visitor.fill("/welcome", username="octo", email="octo@example.org")
     for path in ("/settings/github", "/settings/github/connect"):
         visitor.fill(path, on="/settings")
-        assert "Please choose a password first" in words_of(visitor.open("/settings"))
+        assert "Please set a password first" in words_of(visitor.open("/settings"))
     assert row_of(open_site, "octo").github_id == 42
 
 

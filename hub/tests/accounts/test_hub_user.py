@@ -88,7 +88,7 @@ def test_another_address_is_not_confirmed_and_ends_the_links(
     site.visitor().fill("/forgot", username="Ada")
     site.do_jobs()
     operator.say("set-email", "Ada", "new@example.org")
-    assert "E-mail new@example.org not confirmed" in words_of(ada.open("/settings"))
+    assert "Email new@example.org not confirmed" in words_of(ada.open("/settings"))
     assert site.visitor().open(site.link()).status_code == 410
     assert operator.type("set-email", "Ada", "nothing").exit_code == 2
 
@@ -148,7 +148,7 @@ def test_without_a_data_folder_it_says_so(tmp_path: Path) -> None:
 def test_limits_of_an_account_are_set_printed_and_ended(site: Site, operator: Operator) -> None:
     site.player("Ada")
     assert operator.say("limit", "Ada") == "as usual\n"
-    assert operator.say("limit", "ada", "bots", "0") == "new bots, an hour and a day: 0\n"
+    assert operator.say("limit", "ada", "bots", "0") == "new bots per hour and per day: 0\n"
     operator.say("limit", "Ada", "practice", "50")
     printed = json.loads(operator.say("limit", "Ada", "--json"))
     assert printed == {"user": "Ada", "limits": {"bots": 0, "practice": 50}}

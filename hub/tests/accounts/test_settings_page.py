@@ -74,8 +74,8 @@ def test_the_page_has_its_parts_in_order(site: Site) -> None:
         "Change profile picture...",
         "Country Prefer not to disclose Afghanistan",
         "Date of Birth Save settings",
-        "E-mail ada@example.org not confirmed Send the link again",
-        "Your data Everything that this site knows about you and your bots, as JSON in a zip "
+        "Email ada@example.org not confirmed Resend confirmation link",
+        "Your data Everything this site stores about you and your bots, as JSON in a zip "
         "file. Download",
         "Change password... Delete account",
         "Change password Cancel Old password New password New password (repeat) Change password",

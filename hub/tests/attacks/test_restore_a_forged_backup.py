@@ -123,7 +123,7 @@ def test_an_older_one_under_a_newer_name_is_refused(copies: Copies, tmp_path: Pa
     shutil.copy(copies.sealed[0], copies.store / f"{FUTURE}.sealed")
     code, words, people = restored(tmp_path, copies.store)
     assert (code, people) == (2, [])
-    assert "another one under this name" in words
+    assert "it was replaced by another one" in words
 
 
 def test_one_that_is_sealed_with_another_key_is_refused(copies: Copies, tmp_path: Path) -> None:

@@ -297,7 +297,7 @@ def test_the_games_with_a_running_competition_are_offered(
 
 
 def offers_what_can_be_entered(site: Site, *, has_workshop: bool) -> None:
-    ann, none_runs = site.player("Ann"), "No competition that new bots can enter is running."
+    ann, none_runs = site.player("Ann"), "No running competition accepts new bots."
 
     def offered(kind: str = "address") -> list[str]:
         page = ann.open(f"/bots/new?kind={kind}")
@@ -423,7 +423,7 @@ def test_a_bot_is_retired_by_its_name(site: Site) -> None:
     ann = site.player("Ann")
     register(ann)
     ann.fill("/bot/Swarm/retire?game=hexagon", "/bots", confirm="swarm")
-    assert "Type the name of the bot" in ann.open("/bot/Swarm").text
+    assert "Type the bot's name" in ann.open("/bot/Swarm").text
     gone = ann.fill("/bot/Swarm/retire?game=hexagon", "/bot/Swarm", confirm="Swarm")
     assert gone.headers["Location"] == "/bots"
     assert "Swarm was retired." in ann.open("/bots").text
@@ -450,7 +450,7 @@ def test_a_match_that_cannot_be_watched_says_why(site: Site) -> None:
     path = began.headers["Location"]
     texts = {
         "interrupted": "The machine that played this match was lost.",
-        "in_progress": "This page follows the match, and shows the result as soon as it is over.",
+        "in_progress": "This page updates as the match is played.",
         "void": "This match was called off: a bot is no longer active.",
         "failed": "This match could not be played.",
     }

@@ -85,7 +85,7 @@ def fill_draft(walk: Walk) -> None:
     page.get_by_label("Description").fill(DESCRIPTION)
     page.get_by_label("Begins").fill(f"{day:%Y-%m-%d}T10:00")
     page.get_by_label("Ends").fill(f"{day:%Y-%m-%d}T18:30")
-    page.get_by_label("In the time zone").fill(ZONE)
+    page.get_by_label("Time zone").fill(ZONE)
     page.get_by_label("Groups").fill(",".join([*walk.groups, "FINAL"]))
     page.get_by_label("Seconds from one round to the next").fill("3600")
 
@@ -118,7 +118,7 @@ def gather(walk: Walk) -> None:
     with step("all register by the link"):
         in_turns(lambda one: come(one, link), hall.people)
     with step("all are mailed and confirm their addresses"):
-        letters = hall.hub.postbox.wait_for("Confirm your e-mail", len(hall.people) + 1)
+        letters = hall.hub.postbox.wait_for("Confirm your email", len(hall.people) + 1)
         in_turns(lambda one: one.confirm(letters[one.email]), hall.people)
     look_at(walk, hall.people[0], link, "invited")
     with step("captains form teams"):

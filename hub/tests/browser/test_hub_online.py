@@ -43,7 +43,7 @@ def test_a_team_joins_and_plays_against_its_own_bot(walk: Walk) -> None:  # noqa
         page.get_by_label("Cells on each side").select_option("3")
         page.get_by_role("button", name="Play", exact=True).click()
         expect(page.locator("#title")).to_have_text("You against Alpha", timeout=SLOW)
-        page.get_by_role("button", name="Play it").click(timeout=SLOW)
+        page.get_by_role("button", name="Play move").click(timeout=SLOW)
         page.wait_for_function(
             "() => Number(document.getElementById('turns').textContent) > 1", timeout=SLOW
         )

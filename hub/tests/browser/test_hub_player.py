@@ -29,8 +29,8 @@ def player(hub: Hub, name: str, bot: str, address: str) -> Person:
     """Return somebody with a confirmed address and an active bot."""
     person = hub.person(name)
     person.register("/bots")
-    wait_until(lambda: person.email in hub.postbox.letters("Confirm your e-mail"), "a mail")
-    letters = hub.postbox.letters("Confirm your e-mail")
+    wait_until(lambda: person.email in hub.postbox.letters("Confirm your email"), "a mail")
+    letters = hub.postbox.letters("Confirm your email")
     person.confirm(letters[person.email])
     new = {"game": "hexagon", "name": bot, "endpoint": address}
     person.fill("/bots/new", "/bots/new?kind=address", **new)

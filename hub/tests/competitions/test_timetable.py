@@ -138,7 +138,7 @@ def test_what_somebody_did_before_its_time_does_not_happen_again(
     plan.steer("running")
     plan.steer("paused")
     assert plan.after(3) == "paused"
-    with pytest.raises(UsageError, match="has begun already"):
+    with pytest.raises(UsageError, match="has already begun"):
         plan.set(1)
     plan.steer("over")
     plan.steer("running")

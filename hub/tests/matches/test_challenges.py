@@ -322,7 +322,7 @@ def test_a_player_challenges_a_bot_and_both_owners_see_the_series(
     site, ann, bob = hexagon
     visitor = site.visitor()
     assert "Log in and play a bot of yours against Gopher" in words_of(visitor.open(PAGE))
-    assert "30 of 30 matches left in this hour." in words_of(ann.open(PAGE))
+    assert "30 of 30 matches left this hour." in words_of(ann.open(PAGE))
     path = challenge(ann, "10")
     assert path.startswith("/challenge/c_")
     tick(site.resources)
@@ -342,7 +342,7 @@ def test_a_player_challenges_a_bot_and_both_owners_see_the_series(
         assert nobody.fill(f"{path}/stop", on="/login").status_code in (303, 400, 404)
     assert bob.fill(f"{path}/stop", on="/settings").status_code == 404
     assert f'href="{path}"' in bob.open(PAGE).text
-    assert "20 of 30 matches left in this hour, more" not in words_of(ann.open(PAGE))
+    assert "20 of 30 matches left this hour, more" not in words_of(ann.open(PAGE))
     assert ann.fill(f"{path}/stop", on=path).status_code == 303
     assert "Swarm 1 : 0 Gopher after 1 of 10 matches" in words_of(ann.open(path))
     assert "Matches 0" not in words_of(visitor.open("/matches"))
@@ -368,7 +368,7 @@ def test_thirty_matches_an_hour_and_what_is_refused_costs_nothing(
         ann.fill(f"{path}/stop", on=path)
         site.clock.advance(60)
     page = words_of(ann.open(PAGE))
-    assert "0 of 30 matches left in this hour, more in 57 minutes." in page
+    assert "0 of 30 matches left this hour, more in 57 minutes." in page
     assert 'value="1" disabled' in ann.open(PAGE).text
     assert challenge(ann) == PAGE
     site.clock.advance(57 * 60 + 1)

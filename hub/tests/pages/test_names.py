@@ -183,7 +183,7 @@ def test_rooms_of_a_public_site_are_off_unless_asked_for(
 
 def test_the_page_of_rooms_says_that_anybody_may_move(site: Site) -> None:
     page = site.visitor().open("/rooms/").text
-    assert "anybody who can open this page may move for either team" in page
+    assert "anyone who can open this page can move for either team" in page
 
 
 def test_names_are_sorted_as_people_count() -> None:

@@ -59,7 +59,7 @@ def test_account_pages_are_stored_nowhere_and_others_asked_for_again(site: Site)
 def test_errors_are_one_page_with_a_way_out(site: Site) -> None:
     page = site.visitor().open("/nothing")
     assert page.status_code == 404
-    assert "Not Found There is no such page. To the ranking Home Games Documents" in words_of(page)
+    assert "Not Found There is no such page. Ranking Home Games Docs" in words_of(page)
     assert 'href="/ranking"' in page.text
 
 
@@ -98,7 +98,8 @@ def test_the_log_says_why_a_page_cannot_be_had(
     with site.resources.database.writing_engine.begin() as connection:
         connection.execute(text("ALTER TABLE matches RENAME COLUMN turn TO turns"))
     assert site.visitor().open("/matches").status_code == 503
-    assert "store away: the database does not answer: no such column: matches.turn" in caplog.text
+    words = "store cannot be reached: the database does not answer: no such column: matches.turn"
+    assert words in caplog.text
 
 
 def test_a_store_that_is_away_is_said_to_be(site: Site) -> None:
@@ -107,7 +108,7 @@ def test_a_store_that_is_away_is_said_to_be(site: Site) -> None:
         for path in ("/ranking", "/settings"):
             page = ada.open(path)
             assert (page.status_code, page.headers["Retry-After"]) == (503, "10")
-            assert "The site cannot reach its store. Please try again soon." in words_of(page)
+            assert "The site cannot reach its storage. Please try again soon." in words_of(page)
         assert ada.open("/nothing").status_code == 404
     with patch.object(ObjectStore, "get", side_effect=StoreAway("gone")):
         assert ada.open(f"/avatar/{'0' * 64}.webp").status_code == 503

@@ -121,7 +121,7 @@ def test_accounts_are_closed_where_somebody_may_listen(opened_site: object) -> N
     for path in ("/login", "/register", "/settings", "/reset/x"):
         page = closed.visitor().open(path)
         assert page.status_code == 403
-        assert "https" in words_of(page)
+        assert "HTTPS" in words_of(page)
     assert closed.visitor().open("/ranking").status_code == 200
     opened = opened_site(public_url="http://hub.example", allow_http=True)  # type: ignore[operator]
     assert opened.visitor().open("/login").status_code == 200

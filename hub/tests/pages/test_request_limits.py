@@ -348,9 +348,9 @@ def test_refused_practice_uses_up_none_and_the_page_says_what_is_left(site: Site
         assert answer.status_code == 303
         return "/match/" in answer.headers["Location"]
 
-    assert "6 practice matches left in this hour." in words_of(ada.open(page))
+    assert "6 practice matches left this hour." in words_of(ada.open(page))
     assert [practise() for _ in range(9)] == [True] + [False] * 8
-    assert "5 practice matches left in this hour." in words_of(ada.open(page))
+    assert "5 practice matches left this hour." in words_of(ada.open(page))
 
 
 def test_refused_and_repeated_settings_of_end_of_codes_use_up_nothing(site: Site) -> None:

@@ -12,7 +12,7 @@ from hub.tests.sites import PASSWORD, Site, Visitor, words_of
 from tests.effort import amount
 
 pytestmark = ON_SQLITE
-EXPIRED = "Nothing has changed: this form is older than a day,"
+EXPIRED = "Nothing has changed: this form is more than a day old,"
 
 WHO = {
     "GET /": "all",

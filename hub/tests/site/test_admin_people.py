@@ -63,7 +63,7 @@ def test_an_address_that_mail_does_not_reach_is_confirmed_by_hand(site: Site, ad
     site.player("Carl")
     with site.resources.database.writing() as session:
         session.execute(update(User).where(User.username == "Carl").values(email=None))
-    assert "Carl has no e-mail address." in do(ada, "confirm-email", "Carl", "Carl")
+    assert "Carl has no email address." in do(ada, "confirm-email", "Carl", "Carl")
 
 
 def test_admins_and_strangers_are_left_alone(ada: Visitor) -> None:

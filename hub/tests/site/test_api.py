@@ -404,7 +404,7 @@ def test_who_has_not_confirmed_the_address_registers_none(
     monkeypatch.setattr("cw_hub.operation.settings.HubSettings.is_local", False)
     refused = ann.do("/bots", SWARM)
     assert refused.status_code == 403
-    assert refused.json()["message"].startswith("Please confirm your e-mail address")
+    assert refused.json()["message"].startswith("Please confirm your email address")
 
 
 # The description
@@ -461,4 +461,4 @@ def test_no_answer_holds_a_token_or_a_secret_again(site: Site) -> None:
 def test_the_page_of_the_api_says_who_reads_the_checks_of_a_bot(site: Site) -> None:
     words = words_of(site.visitor().open("/api"))
     summary = "Return the steps of the last check of a bot, for its owner and admins alone."
-    assert f"/bots/<bot_id>/checks {summary} its owner's, scope read" in words
+    assert f"/bots/<bot_id>/checks {summary} the owner's, scope read" in words

@@ -234,7 +234,7 @@ def test_a_draft_is_previewed_by_admins_alone(
     page = create(ada, kind, "paint", **words, **settings)
     assert f'href="{path}"' in ada.open(page).text
     preview = ada.open(path)
-    assert "Preview. Only admins see this draft." in words_of(preview)
+    assert "Preview. Only admins can see this draft." in words_of(preview)
     assert "For <strong>all</strong>." in preview.text
     for visitor in (site.visitor(), site.player("Bob")):
         assert visitor.open(path).status_code == 404
@@ -251,7 +251,7 @@ def test_the_preview_of_a_cup_without_bots_says_what_is_missing(ada: Visitor) ->
     page = ada.open("/cup/all")
     assert page.status_code == 200
     words = words_of(page)
-    assert "Preview. Only admins see this draft." in words
+    assert "Preview. Only admins can see this draft." in words
     assert "Cup for all Preview" in words
-    assert "Nobody plays here yet: a contest takes 2 to 500 teams, not 0." in words
+    assert "No matches yet: a contest takes 2 to 500 teams, not 0." in words
     assert ada.open("/cup/all/stand").status_code == 404

@@ -126,7 +126,7 @@ def test_a_host_changes_and_removes_it(
     assert digest_of(site, f"{kind}/paint") == second
     assert send(ada, f"{page}/{verb}", page, remove="yes").status_code == 303
     assert digest_of(site, f"{kind}/paint") is None
-    assert "Remove it" not in words_of(ada.open(page))
+    assert "Remove picture" not in words_of(ada.open(page))
     log = words_of(ada.open("/admin/log?verb=picture"))
     assert log.count("set picture") == 2
     assert log.count("remove picture") == 1

@@ -40,7 +40,7 @@ def test_what_was_typed_is_sent_again_with_a_click(site: Site) -> None:
     answer = ada.send_form(NEW, expired, headers={"Origin": site.address})
     assert answer.status_code == 400
     words = words_of(answer)
-    assert "Nothing has changed: this form is older than a day" in words
+    assert "Nothing has changed: this form is more than a day old" in words
     assert "You are logged in as Ada." in words
     assert 'For "all" <b>' in words
     form = hidden_form(answer.text)
@@ -56,8 +56,8 @@ def test_who_was_logged_out_is_told_so_and_loses_nothing(site: Site) -> None:
     headers = {"Origin": site.address, "Referer": f"{site.address}{NEW}?format=rated&game=paint"}
     answer = ada.send_form(NEW, {"csrf_token": token, **TYPED}, headers=headers)
     words = words_of(answer)
-    assert "You are logged out. Log in in a new tab , then send it again here." in words
-    assert f'href="{NEW}?format=rated&amp;game=paint">Open the page again' in answer.text
+    assert "You are logged out. Log in in a new tab , then submit it again here." in words
+    assert f'href="{NEW}?format=rated&amp;game=paint">Reload the page' in answer.text
     ada.log_in("Ada")
     stale = hidden_form(answer.text)
     again = ada.send_form(NEW, stale, headers=headers)
@@ -70,9 +70,9 @@ def test_a_form_of_another_site_is_not_offered(site: Site) -> None:
     for headers in ({}, {"Origin": "null"}, {"Origin": "https://evil.example"}):
         answer = ada.send_form(NEW, {"csrf_token": "x", **TYPED}, headers=headers)
         assert answer.status_code == 400
-        assert "Send it again" not in answer.text
+        assert "Submit again" not in answer.text
         assert "Second" not in answer.text
-        assert "Open the page again" not in answer.text
+        assert "Reload the page" not in answer.text
 
 
 def test_passwords_and_tokens_are_not_repeated(site: Site) -> None:

@@ -58,7 +58,7 @@ def test_a_daily_game_is_news_with_its_winner(site: Site) -> None:
     (entry,) = entries(site)
     assert "Game of " in (entry.findtext(f"{ATOM}title") or "")
     assert re.search(
-        r"(won|share the first place) among 3 players", entry.findtext(f"{ATOM}summary") or ""
+        r"(won|share first place) among 3 players", entry.findtext(f"{ATOM}summary") or ""
     )
     link = entry.find(f"{ATOM}link")
     assert link is not None

@@ -67,10 +67,10 @@ def between(page: str, begin: str, end: str) -> str:
 
 def test_an_empty_site_says_that_nothing_is_played_and_nobody_leads(site: Site) -> None:
     page = words_of(site.visitor().open("/"))
-    assert between(page, "On now and next", "At the top") == "Nothing is being played right now."
-    assert between(page, "At the top", "Begin here") == "Nobody leads a competition yet."
+    assert between(page, "Now and next", "Leaders") == "Nothing is being played right now."
+    assert between(page, "Leaders", "Get started") == "No results yet."
     assert "Play a game A match of Paint" in page
-    headings = ["The games", "On now and next", "At the top", "Begin here"]
+    headings = ["Now and next", "Leaders", "Get started"]
     assert [page.index(words) for words in headings] == sorted(map(page.index, headings))
     for game in ("Circuit Wars", "Code Battle", "End of Codes", "Hexagon", "Paint"):
         assert f"Rules of {game} Watch {game}" in page
@@ -87,12 +87,10 @@ def test_the_page_of_a_game_has_what_the_site_knows_of_it(site: Site) -> None:
         session.execute(update(Match).where(Match.id == row).values(values))
     page = site.visitor().open("/games/paint/")
     words = words_of(page)
-    assert between(words, "Competitions", "A bot to start from").startswith(
-        "daily paint 1 match on now"
-    )
+    assert between(words, "Competitions", "Starter bots").startswith("daily paint 1 match on now")
     assert "hexagon" not in between(words, "Competitions", "Matches")
-    assert "Place 1 first outlived 3" in between(words, "Who leads", "On now")
-    assert "No match is being played" not in words
+    assert "Place 1 first outlived 3" in between(words, "Leaders", "On now")
+    assert "No matches are being played" not in words
     assert "/games/paint/kit/python.zip" in page.text
 
 
@@ -112,7 +110,7 @@ def test_each_competition_has_a_row_with_what_is_on_and_next(site: Site) -> None
     home = site.visitor().open("/")
     assert '<a href="/t/duel/">tournament duel</a>' in home.text
     page = words_of(home)
-    assert between(page, "On now and next", "At the top") == (
+    assert between(page, "Now and next", "Leaders") == (
         "daily paint next in 1 day daily hexagon paused"
         " rated code-battle 1 match on now daily end-of-codes next in 3 hours"
         " tournament duel teams on a ladder Watch live matches All tournaments"
@@ -125,7 +123,7 @@ def test_the_first_three_of_the_last_daily_game_are_at_the_top(site: Site) -> No
         play(session, site.clock, daily, "1", "old")
         play(session, site.clock, daily, "2", "new")
     page = words_of(site.visitor().open("/"))
-    assert between(page, "At the top", "Begin here") == (
+    assert between(page, "Leaders", "Get started") == (
         "daily paint Place 1 new outlived 3 Place 2 x outlived 2 Place 2 y outlived 2"
     )
 
@@ -146,7 +144,7 @@ def test_the_three_highest_ratings_are_at_the_top(site: Site) -> None:
             session.flush()
         session.execute(update(Bot).where(Bot.name == "Bot-3").values(status="RETIRED"))
     page = words_of(site.visitor().open("/"))
-    assert between(page, "At the top", "Begin here") == (
+    assert between(page, "Leaders", "Get started") == (
         "rated code-battle Place 1 Bot-2 Ada 1620 Place 2 Bot-1 Ada 1610 Place 3 Bot-0 Ada 1600"
     )
 

@@ -41,11 +41,11 @@ def register(bob: Visitor, number: int) -> requests.Response:
 def test_another_limit_counts_at_once_and_is_taken_back(site: Site, ada: Visitor) -> None:
     site.open_competition("code-battle")
     bob, cid = site.player("Bob"), site.player("Cid")
-    assert "Bob: new bots, an hour and a day: 2." in limit(ada, "bots", "2")
+    assert "Bob: new bots per hour and per day: 2." in limit(ada, "bots", "2")
     assert [register(bob, number).status_code for number in range(3)] == [200, 200, 429]
     assert [register(cid, number).status_code for number in range(3, 6)] == [200, 200, 200]
     assert "bots: 2" in words_of(ada.open(PEOPLE))
-    assert "Bob: new bots, an hour and a day: as usual." in limit(ada, "bots", "")
+    assert "Bob: new bots per hour and per day: as usual." in limit(ada, "bots", "")
     assert register(bob, 9).status_code == 200
     log = words_of(ada.open("/admin/log?verb=limit&of=bob"))
     assert log.count("Ada user limit") == 2

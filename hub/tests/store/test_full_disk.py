@@ -96,7 +96,7 @@ def suffer(settings: HubSettings, resources: Resources, log: Path, server: Postg
         # With a cookie, no page is shown that was made for another visitor.
         away = requests.get(f"{address}/matches", cookies={"theme": "dark"}, timeout=60)
         assert away.status_code == 503
-        assert "The site cannot reach its store." in away.text
+        assert "The site cannot reach its storage." in away.text
     # As what watches over the server does.
     server.start()
 

@@ -249,7 +249,7 @@ def test_while_the_copy_is_away_the_database_is_read(
             assert visitor.open("/ready").text == "ready\n"
             clock.advance(PAUSE)
             assert source(visitor, "/leaderboard") == "database"
-        assert caplog.text.count("the read replica is away") == 2
+        assert caplog.text.count("the read replica cannot be reached") == 2
         clock.advance(PAUSE - 1)
         assert source(visitor, "/leaderboard") == "database"
         clock.advance(1)

@@ -83,5 +83,5 @@ SPOILT: Final[dict[str, Callable[[bytes], bytes]]] = {
 @pytest.mark.parametrize("how", SPOILT)
 def test_what_was_changed_is_refused(how: str) -> None:
     file = SPOILT[how](sealed(b"0123456789abcdef" * 10_000))
-    with pytest.raises(UsageError, match=r"damaged or cut short|not a sealed back-up"):
+    with pytest.raises(UsageError, match=r"damaged or cut short|not a sealed backup"):
         opened(file)

@@ -177,7 +177,7 @@ const ENDINGS = {
     const bonus = `With 2 points for each active enemy core, the score is ${compared(end, scores)}.`;
     return `${atTurn(turn)} ${lastLost(end)} lost the last bot, and ${winner.name} alone had bots left: ${left}. ${bonus}`;
   },
-  annihilation: (end) => `The last bots, of ${lastLost(end)}, died together ${inTurn(end.turn)}, and nobody had any left.`,
+  annihilation: (end) => `The last bots, of ${lastLost(end)}, died together ${inTurn(end.turn)}.`,
   dominance: (end) => {
     const { best: [winner], frame, turn, scores } = end;
     const bots = botCounts(frame);

@@ -24,7 +24,7 @@ const MANY = 3;
 /** @type {import("./game.js").Game<Frame>} */
 export const HEXAGON = {
   legend: [
-    "Grey cells are stones: nobody can go there.",
+    "Grey cells are stones: no chip can go there.",
     "The arrow is the last move: a solid one multiplies a chip, a dashed one is a jump.",
     "The chip that arrived has a ring; the chips it captured have dashed rings.",
   ],

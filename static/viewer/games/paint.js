@@ -61,7 +61,7 @@ export const PAINT = {
     if (isObstacle(frame, row, col)) {
       parts.push("obstacle");
     } else {
-      parts.push(owner === null ? "nobody's" : `owned by ${tagged(replay, owner)}`);
+      parts.push(owner === null ? "unowned" : `owned by ${tagged(replay, owner)}`);
     }
     for (const [player, [at, across]] of Object.entries(frame.player_positions)) {
       if (at === row && across === col) {

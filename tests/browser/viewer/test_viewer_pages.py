@@ -141,7 +141,7 @@ def test_screen_readers_are_told_events(opened: Open) -> None:
 def test_a_file_is_watched_without_being_sent(serve: Serve, folder: Path, watcher: Watcher) -> None:
     page = watcher.page
     page.goto(f"{serve(create_app(SiteSettings(timeout=3)))}/replays/")
-    expect(page.get_by_text("This server shows no folder of replays")).to_be_visible()
+    expect(page.get_by_text("This server has no replay folder")).to_be_visible()
     page.get_by_label("Watch a file").set_input_files(folder / "paint.json.gz")
     page.wait_for_selector(READY)
     expect(page.locator("#shelf")).to_be_hidden()

@@ -136,7 +136,7 @@ FIRST, SECOND, BOTH = {"1": 1, "2": 2}, {"1": 2, "2": 1}, {"1": 1, "2": 1, "3": 
             "hexagon",
             None,
             [],
-            "Nobody won. The match was abandoned in turn {last}, without a result.",
+            "No winner. The match was abandoned in turn {last}, without a result.",
         ),
     ],
 )

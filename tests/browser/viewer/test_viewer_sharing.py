@@ -193,7 +193,7 @@ def test_a_position_is_played_on_by_hand(opened: Open) -> None:
         cells = [cell for row in frames("hexagon")[8]["cells"] for cell in row]
         assert int(chips) == cells.count(seat_number + 1)
     expect(page.get_by_role("button", name="Play from here")).to_be_hidden()
-    page.get_by_role("button", name="Play it").click()
+    page.get_by_role("button", name="Play move").click()
     expect(page.locator("#turns")).not_to_have_text("0")
 
 

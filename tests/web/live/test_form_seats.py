@@ -41,7 +41,8 @@ def chosen(page: str) -> dict[str, str]:
     fields = {}
     for name, options in re.findall(r'<select name="([\w-]+)">(.*?)</select>', form, re.S):
         values = re.findall(r'<option(?: value="([^"]*)")?( selected)?>([^<]*)', options)
-        sent = [value or words if value or words != "nobody" else "" for value, _, words in values]
+        none = "no player"
+        sent = [value or words if value or words != none else "" for value, _, words in values]
         marked = [sent[at] for at, (_, is_marked, _) in enumerate(values) if is_marked]
         fields[name] = (marked or sent)[0]
     return fields
@@ -71,7 +72,7 @@ def test_nobody_is_offered_for_the_seats_that_a_game_can_do_without(
     fewest, most = numbers
     page = served().get(f"/games/{name}/").text
     assert len(seats_in(chosen(page))) == most
-    assert page.count('<option value="">nobody</option>') == most - fewest
+    assert page.count('<option value="">no player</option>') == most - fewest
 
 
 def test_all_seats_of_a_form_may_be_taken(served: Served) -> None:

@@ -37,7 +37,7 @@ NO_GAME: Final = "There is no such daily game."
 class DailyQuery(Query, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Selects daily games."""
 
-    game: Annotated[Name, Meta(description="The game that is played.")] = GAME
+    game: Annotated[Name, Meta(description="The game.")] = GAME
     limit: Limit = 50
     after: MatchIdOrNone = ""
 
@@ -45,12 +45,12 @@ class DailyQuery(Query, frozen=True, forbid_unknown_fields=True, kw_only=True):
 class RankingQuery(Query, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Selects rows of a daily game's ranking."""
 
-    game: Annotated[Name, Meta(description="The game that is played.")] = GAME
+    game: Annotated[Name, Meta(description="The game.")] = GAME
     match: Annotated[
-        str, Meta(pattern="^(m_[0-9a-f]{8})?$", description="A daily game; without it the last.")
+        str, Meta(pattern="^(m_[0-9a-f]{8})?$", description="A daily game. Default: the last one.")
     ] = ""
     country: Annotated[
-        str, Meta(pattern="^([A-Z]{2})?$", description="Its players alone; empty: all.")
+        str, Meta(pattern="^([A-Z]{2})?$", description="Only players of this country; empty: all.")
     ] = ""
     limit: Limit = 50
     after: PlaceOrNone = ""

@@ -31,7 +31,7 @@ PLACES: Final = 3
 
 FIELDS: Final = (
     SettingField(name="time", label="Time of day", hint="When the match is due. Default: 18:00."),
-    SettingField(name="zone", label="Time zone", hint="Such as Europe/Athens. Default: UTC."),
+    SettingField(name="zone", label="Time zone", hint="For example Europe/Athens. Default: UTC."),
     SettingField(name="options", label="Options of the game", hint=OPTIONS_HINT, kind="json"),
 )
 
@@ -43,7 +43,7 @@ def winners_of(session: Session, match: int) -> str:
     if len(names) == 1:
         return f"{names[0]} won"
     number = session.scalar(select(func.count()).where(*first))
-    return f"{number} share the first place"
+    return f"{number} share first place"
 
 
 class Daily(Format):

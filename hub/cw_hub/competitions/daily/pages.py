@@ -203,7 +203,7 @@ def rows() -> ResponseReturnValue:
     """Return a range of table rows as HTML."""
     first, last = number_of("from"), number_of("to")
     if not 1 <= first <= last < first + BLOCK:
-        abort(400, f"At most {BLOCK} positions are answered at once, from 1 on.")
+        abort(400, f"At most {BLOCK} positions per request, starting at 1.")
     user = actor().user
     viewer = user.user_id if user else None
     with one_reading() as reading:
@@ -244,7 +244,7 @@ def month_of(text: str) -> date:
     """Return the first day of a month such as `2026-11`; abort with 400 for any other text."""
     first = first_of_month(text)
     if first is None:
-        abort(400, "month must be such as 2026-11.")
+        abort(400, "month must have the form 2026-11.")
     return first
 
 

@@ -15,11 +15,11 @@ from cw_hub.store.models import BotStatus
 class LeaderboardQuery(Query, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Selects rows of a leaderboard."""
 
-    game: Annotated[Name, Meta(description="The game; without one, the first rated one.")] = ""
+    game: Annotated[Name, Meta(description="The game. Default: the first rated one.")] = ""
     players: Players = 0
     range: Annotated[
         Literal[0, 1, 7, 30],
-        Meta(description="Days of UTC that count, with today; 0: all time."),
+        Meta(description="Number of UTC days, including today; 0: all time."),
     ] = 0
     q: Annotated[Name, Meta(description="Part of the name of a bot or its owner.")] = ""
     sort: SortKey = "rating"

@@ -29,22 +29,22 @@ FIELDS: Final = (
     SettingField(
         name="formats",
         label="Numbers of players",
-        hint="Such as 2,4. Default: those for which the game has maps, or the fewest.",
+        hint="For example 2,4. Default: those the game has maps for, or the smallest.",
     ),
-    SettingField(name="rest", label="Seconds between two matches of a bot", hint="Default: 60."),
+    SettingField(name="rest", label="Seconds between matches of a bot", hint="Default: 60."),
     SettingField(
         name="warm_up",
         label="Warm-up",
-        hint="How many first matches are played without a rest. Default: none.",
+        hint="Number of first matches without that rest. Default: 0.",
     ),
     SettingField(
         name="matches",
         label="Matches",
         hint="Maximum number of matches. Default: no limit.",
     ),
-    SettingField(name="same_owner", label="Bots of one owner may meet", kind="flag"),
+    SettingField(name="same_owner", label="Bots of the same owner can meet", kind="flag"),
     SettingField(
-        name="house_plays", label="House bots play each other when nobody else can", kind="flag"
+        name="house_plays", label="House bots play each other when no other bot can", kind="flag"
     ),
     SettingField(name="options", label="Options of the game", hint=OPTIONS_HINT, kind="json"),
 )
@@ -55,7 +55,7 @@ class Rated(Format):
 
     name = rated_service.FORMAT
     takes_bots = True
-    about = "Bots play others of similar strength, day and night, and get ratings."
+    about = "Bots play opponents of similar strength around the clock, and get ratings."
     fields = FIELDS
     has_maps = True
     hides_players = True

@@ -89,7 +89,7 @@ class RatedSettings:
     same_owner: bool = False
     """Whether two bots of one owner may meet."""
     rest: float = 60.0
-    """Seconds between two matches of a bot."""
+    """Seconds between matches of a bot."""
     warm_up: int = 0
     """Number of first matches of the competition for which `rest` is ignored."""
     house_plays: bool = False

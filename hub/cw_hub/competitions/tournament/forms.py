@@ -316,7 +316,7 @@ class ImportForm(HostForm):
     def validate_lines(self, field: Field) -> None:
         """Reject a form without email addresses."""
         if not self.texts():
-            raise ValidationError("Please enter an e-mail address, or choose a file")
+            raise ValidationError("Please enter an email address, or choose a file")
 
     def arguments(self) -> dict[str, Any]:
         """Return the submitted lists, typed and uploaded."""

@@ -183,7 +183,7 @@ def guests_of(text: str) -> Iterator[NewGuest]:
         if not address and number == 1:
             titles = [cell.casefold() for cell in cells]
         elif not address:
-            raise UsageError(f"line {number}: there is no e-mail address")
+            raise UsageError(f"line {number}: there is no email address")
         else:
             yield NewGuest(address.lower(), team_of(cells, titles, address)[:LONGEST_TEAM])
 
@@ -234,7 +234,7 @@ def guest_named(session: Session, competition: int, email: str | None) -> Guest 
 IN_A_TEAM: Final = "You are already in a team of this tournament"
 OVER: Final = "The tournament is over"
 NOT_INVITED: Final = (
-    "Only people on the host's list may take part: confirm the e-mail address that the host has"
+    "Only people on the host's list may take part: confirm the email address that the host has"
     " for you"
 )
 WRONG_CODE: Final = "No team of this tournament has this code"

@@ -94,7 +94,7 @@ def on_account(change: Callable[..., str | None]) -> Callable[..., str]:
         try:
             done = change(session, account.username, *values)
         except administration.NoAddress:
-            words = f"{account.username} has no e-mail address"
+            words = f"{account.username} has no email address"
             raise Refused(f"Nothing has changed: {words}.") from None
         except UsageError as error:
             raise Refused(f"Nothing has changed: {error}.") from None

@@ -28,23 +28,23 @@ ABOUT: Final = (
 REFUSALS: Final[Mapping[int, str]] = {
     400: "A parameter is unknown or invalid, or the body is not JSON.",
     401: "No access token, or one that is unknown, revoked or expired.",
-    403: "The token does not allow this, or it is for somebody else.",
-    404: "There is no such thing, or you may not see it.",
-    409: "This is not possible in the present state.",
+    403: "The token does not allow this, or belongs to someone else.",
+    404: "Not found, or not visible to you.",
+    409: "Not possible in the current state.",
     413: "The body has more than 64 KiB.",
     415: "The body is not JSON.",
     422: "Fields of the body are invalid; `fields` says why.",
     429: "Too many requests; `Retry-After` says when to try again.",
-    503: "The site cannot reach its store.",
+    503: "The site cannot reach its storage.",
 }
 
 NAMES: Final[Mapping[str, str]] = {
-    "bot_id": "Such as b_00c0ffee.",
-    "match_id": "Such as m_00c0ffee.",
-    "challenge_id": "Such as c_00c0ffee.",
-    "username": "In upper or lower case.",
-    "map_id": "Such as m2_001.",
-    "slug": "Such as autumn-duel.",
+    "bot_id": "For example b_00c0ffee.",
+    "match_id": "For example m_00c0ffee.",
+    "challenge_id": "For example c_00c0ffee.",
+    "username": "Case-insensitive.",
+    "map_id": "For example m2_001.",
+    "slug": "For example autumn-duel.",
     "group": "The slug of a group, such as athens.",
 }
 """Descriptions of path parameters."""

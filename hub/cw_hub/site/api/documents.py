@@ -291,9 +291,7 @@ class BotsQuery(Query, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A filter for bots."""
 
     game: Name = ""
-    owner: Annotated[
-        Name, Meta(description="The username of the owner, in upper or lower case.")
-    ] = ""
+    owner: Annotated[Name, Meta(description="The username of the owner, case-insensitive.")] = ""
     status: BotStatus | Literal[""] = ""
     limit: Limit = 50
     after: BotIdOrNone = ""
@@ -314,7 +312,7 @@ class ProgramFile(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
 
     file: Annotated[str, Meta(pattern=NO_NUL, max_length=200)]
     data: Annotated[str, Meta(max_length=LONGEST_DATA, description="The bytes as base64.")]
-    note: Annotated[Text, Meta(description="What is new, in a line.")] = ""
+    note: Annotated[Text, Meta(description="What's new, in one line.")] = ""
 
 
 class NewBot(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -355,6 +353,6 @@ class Suspension(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 class CompetitionsQuery(PlacesQuery, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A filter for competitions."""
 
-    format: Annotated[Name, Meta(description="Such as `rated` or `cup`; empty: all.")] = ""
+    format: Annotated[Name, Meta(description="For example `rated` or `cup`. Default: all.")] = ""
     game: Name = ""
     state: Literal["", "planned", "running", "paused", "over"] = ""

@@ -219,7 +219,7 @@ def test_it_is_tried_again_after_longer_and_longer_and_then_given_up(
         mail_delivery.send_due(hub)
     assert outbox_of(hub) == [("dead", 5)]
     assert count_links(hub) == 0
-    assert f"mail to user {ada} given up after 5 attempts" in caplog.text
+    assert f"gave up on mail to user {ada} after 5 attempts" in caplog.text
     assert "example.org" not in caplog.text
     with hub.database.writing() as session:
         assert heartbeats.totals(session)[heartbeats.MAILS_FAILED] == 5
@@ -327,7 +327,7 @@ def test_a_local_site_prints_the_mail_and_another_does_not(
 ) -> None:
     send_link(resources, "verify", ada)
     printed = capsys.readouterr().err
-    assert "Hi Ada,\n\nTo confirm your e-mail address" in printed
+    assert "Hi Ada,\n\nTo confirm your email address" in printed
     assert "ada@example.org" not in printed
     settings = replace(resources.settings, public_url="https://hub.example")
     send_link(replace(resources, settings=settings), "verify", ada)

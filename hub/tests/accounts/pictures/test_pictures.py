@@ -27,7 +27,7 @@ from hub.tests.sites import Site, Visitor, site_on, words_of
 
 pytestmark = ON_SQLITE
 
-FIRST = "Please confirm your e-mail address before you choose a picture."
+FIRST = "Please confirm your email address before you choose a picture."
 
 
 def picture(kind: str, size: tuple[int, int], mode: str = "RGB") -> bytes:

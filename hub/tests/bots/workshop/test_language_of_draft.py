@@ -76,7 +76,7 @@ def test_only_languages_of_workers_that_live_are_offered_for_new_bots(site: Site
     assert "No machine that runs programs is available right now" in words_of(ann.open(page))
     run_languages(site, **VERSIONS)
     words = words_of(ann.open(page))
-    assert "What runs here Python 3.12.1 Go 1.22.0 Java 17.0.1" in words
+    assert "Supported languages Python 3.12.1 Go 1.22.0 Java 17.0.1" in words
     site.clock.advance(600)
     assert "No machine that runs programs is available right now" in words_of(ann.open(page))
     assert choice(Window(ann), "go")[0] == 422

@@ -139,7 +139,7 @@ def test_a_cup_plays_any_contest_of_the_league(
 def test_a_cup_is_played_to_its_end_and_shown(resources: Resources, site: Site) -> None:
     cup = SpringCup(resources, 3, options={"size": 3}, contest="gauntlet")
     assert site.visitor().open("/cup/spring").status_code == 404
-    assert "No cup has begun yet." in words_of(site.visitor().open("/cup/"))
+    assert "No cups yet." in words_of(site.visitor().open("/cup/"))
     cup.resume()
     assert "0 of 4 matches played" in words_of(site.visitor().open("/cup/spring"))
     tick(resources)

@@ -105,7 +105,7 @@ def test_a_program_plays_the_daily_game_beside_a_web_service_and_gives_way_to_an
     assert "Your bot is being checked" in words_of(ann.open(PAGE))
     pass_check(site)
     page = words_of(ann.open(PAGE))
-    assert "Your bot is a program, which this site runs: version 1 plays." in page
+    assert "Your bot is a program that this site runs (version 1)." in page
     assert "Your bot is correctly configured" in page
     with serving_bots() as served:
         bob.fill(PAGE, endpoint=served.at("bob"), form="urlencoded")
@@ -127,7 +127,7 @@ def test_a_program_plays_the_daily_game_beside_a_web_service_and_gives_way_to_an
     assert refused.status_code == 303
     assert "Your bot is a web service" in words_of(bob.open(PAGE))
     ann.fill(f"{PAGE}/use-version", on=PAGE, version="1")
-    assert "version 1 plays" in words_of(ann.open(PAGE))
+    assert "(version 1)" in words_of(ann.open(PAGE))
 
 
 def test_the_bots_of_the_site_stay_out_of_a_daily_game_with_one_number_for_a_person(

@@ -39,10 +39,10 @@ def test_the_leaderboard_shows_who_has_played(arena: Arena, site: Site) -> None:
     assert "Rank Bot Rating Trend Last results Owner Games Win rate Last active 1 " in words
     assert "house bot" in words
     assert 'class="result-mark won"' in page.text
-    assert "No bot has played a match of this kind." in visitor.open("/leaderboard?q=nobody").text
+    assert "No bots found." in visitor.open("/leaderboard?q=nobody").text
     assert "RandomBot" in visitor.open("/leaderboard?q=HOUSE&players=2&range=1").text
     site.clock.advance(3 * 86400)
-    assert "No bot has played a match of this kind." in visitor.open("/leaderboard?range=1").text
+    assert "No bots found." in visitor.open("/leaderboard?range=1").text
     assert "RandomBot" in visitor.open("/leaderboard?range=7&sort=rate&page=99").text
     for odd in ("players=x", "range=5", "page=-1", "page=" + "9" * 40, "sort=%00", "q=%25"):
         assert visitor.open(f"/leaderboard?{odd}").status_code in (200, 400), odd
@@ -168,8 +168,8 @@ def test_a_rated_match_is_shown_with_what_it_has_changed(arena: Arena, site: Sit
     assert match_id in listed
     month = f"{site.clock():%Y-%m}"
     assert match_id in site.visitor().open(f"/matches?best={month}").text
-    assert "No matches for this filter." in site.visitor().open("/matches?best=2001-01").text
-    assert "No matches for this filter." in site.visitor().open("/matches?bot=nobody").text
+    assert "No matches found." in site.visitor().open("/matches?best=2001-01").text
+    assert "No matches found." in site.visitor().open("/matches?bot=nobody").text
 
 
 def test_a_profile_and_the_list_of_bots_show_what_they_have_come_to(
@@ -183,10 +183,10 @@ def test_a_profile_and_the_list_of_bots_show_what_they_have_come_to(
     visitor = site.visitor()
     page = words_of(visitor.open("/user/Ann"))
     assert f"Bots Game Bot Status Rating Games {row} - 0" in page
-    assert "All bots together" not in page
+    assert "All bots" not in page
     arena.play(12, Random(1))
     page = words_of(visitor.open("/user/house"))
-    assert "All bots together Games" in page
+    assert "All bots Games" in page
     for figure in ("Won", "Drawn", "Lost", "Win rate", "Best rating"):
         assert figure in page
     assert ann.fill("/settings", display_name="Ann of Cleves").status_code == 303
@@ -300,8 +300,8 @@ def test_what_was_lost_since_yesterday_is_one_choice_away(arena: Arena, site: Si
     assert 'value="lost" selected' in ann.open("/matches?of=lost").text
     assert 'name="of"' not in visitor.open("/matches").text
     site.clock.advance(3 * 86_400)
-    assert "Your bots have lost no match since yesterday." in words_of(ann.open("/matches?of=lost"))
-    assert "Your bots have lost no match since yesterday." in words_of(ann.open("/bots?of=lost"))
+    assert "No match lost since yesterday." in words_of(ann.open("/matches?of=lost"))
+    assert "No match lost since yesterday." in words_of(ann.open("/bots?of=lost"))
     words = words_of(visitor.open("/bot/bot-0?matches=lost"))
-    assert "It has lost no rated match since yesterday." in words
+    assert "No rated match lost since yesterday." in words
     assert "Rating history" in words

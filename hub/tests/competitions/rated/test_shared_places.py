@@ -18,7 +18,7 @@ from hub.tests.competitions.rated.test_rating_changes import played_views
 from hub.tests.conftest import StillClock
 from hub.tests.sites import Site, words_of
 
-NOTE = "with the same score they share a place, as ratings compare scores alone"
+NOTE = "the others are ordered by score, and equal scores share a place"
 
 
 @pytest.fixture

@@ -245,10 +245,10 @@ def test_a_mail_of_a_host_is_turned_off_with_one_click(site: Site, host: Visitor
     assert link in body
     path = link.removeprefix(site.resources.settings.address)
     stranger = site.visitor()
-    assert "Turn them off" in words_of(stranger.open(path))
+    assert "Unsubscribe" in words_of(stranger.open(path))
     assert "everybody in a team (1)" in words_of(host.open(PEOPLE))
     done = stranger.send_form(path, {"List-Unsubscribe": "One-Click"})
-    assert "You will get no more mails from the hosts of your tournaments." in words_of(done)
+    assert "You will no longer get emails from the hosts of your tournaments." in words_of(done)
     assert "everybody in a team (0)" in words_of(host.open(PEOPLE))
     assert stranger.send_form(f"{path}x", {}).status_code == 404
 

@@ -175,7 +175,7 @@ def test_a_replay_of_another_time_stays_and_the_next_attempt_has_a_key_of_its_ow
     key = f"replays/2026/11/{row(resources, match).match_id}.json.gz"
     resources.objects.put_new(key, b"of another time")
     ME.play(resources, match)
-    assert row(resources, match).reason == f"{key} is in the store already"[:40]
+    assert row(resources, match).reason == f"{key} is already in the store"[:40]
     with resources.database.writing() as session:
         results.requeue(session)
     ME.play(resources, match)
@@ -198,7 +198,7 @@ def test_a_service_without_a_secret_is_absent_where_requests_are_signed() -> Non
 )
 def test_a_service_at_an_impossible_address_is_absent_and_its_match_is_played(address: str) -> None:
     seat = ClaimedSeat("a", address, "b_1")
-    absent = BotSpec("a", "absent", "no server can be at its address")
+    absent = BotSpec("a", "absent", "its address cannot be that of a server")
     assert matches_jobs.bot_of(seat, "m_1", is_signed=False) == absent
 
 

@@ -1,4 +1,4 @@
-"""Back-ups: files that fill an empty database of either kind, or leave it empty."""
+"""Backups: files that fill an empty database of either kind, or leave it empty."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def everything(database: Database) -> dict[str, list[tuple[Any, ...]]]:
 
 
 def backup_of(database: Database) -> bytes:
-    """Return the file of a back-up."""
+    """Return the file of a backup."""
     file = io.BytesIO()
     database.clock = lambda: NOW
     backups.write(database, file)
@@ -168,7 +168,7 @@ def test_rows_are_the_same_after_the_way_to_the_other_database_and_back(
                 session.add(User(created_at=NOW))
             with database.reading() as session:
                 assert session.scalar(select(func.max(User.id))) == 3
-        with pytest.raises(UsageError, match="into an empty database, and in this one"):
+        with pytest.raises(UsageError, match="into an empty database; in this one,"):
             backups.restore(there, io.BytesIO(good), queue_all)
 
 
@@ -229,7 +229,7 @@ def two_alike(file: bytes) -> bytes:
 
 
 SPOILT: Final[dict[str, tuple[str, Callable[[bytes], bytes]]]] = {
-    "empty": ("not a back-up of a hub", lambda _: b""),
+    "empty": ("not a backup of a hub", lambda _: b""),
     "not packed": ("gzip cannot decompress it", lambda _: b"{}\n"),
     "cut": ("cut short", lambda file: file[:-9]),
     "cut at its half": ("cut short", lambda file: file[: len(file) // 2]),
@@ -237,21 +237,21 @@ SPOILT: Final[dict[str, tuple[str, Callable[[bytes], bytes]]]] = {
         "damaged|cut short",
         lambda file: file[:-20] + bytes([file[-20] ^ 1]) + file[-19:],
     ),
-    "no header": ("not a back-up of a hub", with_line(0, lambda _: [1])),
-    "deep": ("not a back-up of a hub", lambda _: gzip.compress(b"[" * 1_000_000)),
+    "no header": ("not a backup of a hub", with_line(0, lambda _: [1])),
+    "deep": ("not a backup of a hub", lambda _: gzip.compress(b"[" * 1_000_000)),
     "one endless line": (
         "a line of",
         lambda _: gzip.compress(b" " * (backups.LONGEST + 5)),
     ),
-    "a later version": ("not a back-up of a hub", header_with(version=2)),
+    "a later version": ("not a backup of a hub", header_with(version=2)),
     "a later revision": ("it was made by a newer one", header_with(revision="9999")),
     "a revision that is an option": ("it was made by a newer one", header_with(revision="--sql")),
     "a row is missing": ("is missing", lambda file: packed(lines_of(file)[:-1])),
     "a row too many": ("continues", lambda file: packed([*lines_of(file), [1]])),
     "a row is none": ("is invalid", with_line(-1, lambda _: {"id": 1})),
     "a number too large": ("is invalid", with_line(1, lambda row: [2**70, *row[1:]])),
-    "two rows alike": ("does not take the back-up", two_alike),
-    "rows of nobody": ("does not take", with_line(-1, lambda row: [99, *row[1:]])),
+    "two rows alike": ("does not accept the backup", two_alike),
+    "rows of nobody": ("does not accept", with_line(-1, lambda row: [99, *row[1:]])),
     "a table that is not ours": (
         "the tables of revision",
         other_tables(lambda tables: tables.update({'x"; DROP TABLE users; --': tables["users"]})),
@@ -354,9 +354,7 @@ def test_a_full_disk_is_said_in_words_and_leaves_no_half_of_a_back_up(
         return Path("/dev/full").open("r+b", buffering=0)
 
     monkeypatch.setattr(backups, "TemporaryFile", full)
-    with pytest.raises(
-        Failure, match=r"no room for a back-up in .*: No space left on device; make"
-    ):
+    with pytest.raises(Failure, match=r"no room for a backup in .*: No space left on device; make"):
         backups.make(resources)
     # What is dropped does not try to write again.
     gc.collect()

@@ -214,8 +214,8 @@ def test_the_commands_of_recovery(
     assert "1 objects copied\nThe ratings match the results." in back.output
     for bad, words in (
         (str(tmp_path / "nowhere/backups/20261120T033000Z.jsonl.gz"), "there is no such folder"),
-        (f"{copies}/backups/20251120T033000Z.jsonl.gz", "there is no back-up"),
-        (f"{tmp_path}", "there is no back-up in"),
+        (f"{copies}/backups/20251120T033000Z.jsonl.gz", "there is no backup"),
+        (f"{tmp_path}", "there is no backup in"),
     ):
         monkeypatch.setenv("CW_DATA", str(tmp_path / f"empty-{len(words)}"))
         refused = hub("restore", bad)

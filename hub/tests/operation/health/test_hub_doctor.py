@@ -261,7 +261,7 @@ def test_a_bucket_that_is_missing_is_named_and_made(
     site = replace(laptop, store_url=os.environ["CW_STORE_URL"])
     assert to_do(site)["store"].endswith("cw hub store create")
     name = os.environ["CW_STORE_URL"].removeprefix("s3://").partition("/")[0]
-    for words in (f"created bucket {name}", f"bucket {name} exists already"):
+    for words in (f"created bucket {name}", f"bucket {name} already exists"):
         result = CliRunner().invoke(main, ["hub", "store", "create", "--wait", "5"])
         assert result.output == f"{words}\n"
     assert "store" not in to_do(site)

@@ -83,11 +83,11 @@ def test_on_a_terminal_one_line_counts_and_the_rest_is_told() -> None:
     for _ in range(1234):
         logger.info("GET / 200", extra={"counted": "requests"})
     logger.info("playing m_1", extra={"counted": "matches begun"})
-    logger.warning("the database is away")
+    logger.warning("the database cannot be reached")
     texts = [line.rpartition(CLEARED)[2] for line in stream.getvalue().split("\n")]
     assert texts == [
         "Log in as ada, password 0123",
-        "the database is away",
+        "the database cannot be reached",
         "matches begun: 1  requests: 1,234",
     ]
 
