@@ -204,7 +204,7 @@ MARGIN: Final = 16
 """The margin of a board in pixels."""
 
 Side = Annotated[int, Meta(ge=1, le=LARGEST_SIDE)]
-Place = Annotated[int, Meta(ge=0, lt=LARGEST_SIDE)]
+Coordinate = Annotated[int, Meta(ge=0, lt=LARGEST_SIDE)]
 Number = Annotated[int, Meta(ge=-(2**53), le=2**53)]
 Key = Number | str
 

@@ -15,7 +15,7 @@ MODULES = Modules(ROOT / "cw")
 SOURCES = MODULES.sources
 
 LAYERS = (
-    ("cw.errors", "cw.assets", "cw.interruption", "cw.time_limit", "cw"),
+    ("cw.errors", "cw.assets", "cw.interruption", "cw.timed_calls", "cw"),
     ("cw.documents",),
     ("cw.drawing", "cw.files", "cw.line_files", "cw.version"),
     ("cw.games.rules",),

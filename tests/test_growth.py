@@ -11,7 +11,7 @@ import pytest
 
 from cw.arena.bots import LONGEST_COMMAND, named_after_file, read_bot, split_command
 from cw.arena.exceptions import exceptions
-from cw.arena.sandbox.bounds import by_words
+from cw.arena.sandbox.reached_limits import by_words
 from cw.cli.output.last_words import last_words
 from cw.documents import parse_toml
 from cw.errors import visible

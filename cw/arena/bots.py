@@ -231,7 +231,7 @@ class BotSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return msgspec.structs.replace(self, settings={**self.settings, **settings})
 
 
-class Place(NamedTuple):
+class BotSource(NamedTuple):
     """A bot's kind, target and default name."""
 
     kind: BotKind
@@ -338,7 +338,7 @@ def split_name(text: str) -> tuple[str | None, str]:
     return (match[1], match[2]) if match else (None, text)
 
 
-def names_of(names: Sequence[str | None], places: Sequence[Place]) -> list[str]:
+def names_of(names: Sequence[str | None], places: Sequence[BotSource]) -> list[str]:
     """Return a name for each bot: the given one, or its default.
 
     Raises UsageError if two bots were given the same name.
@@ -406,22 +406,22 @@ def read_bot(name: str, spec: str, settings: dict[str, str], folder: Path | None
     return bot
 
 
-def place_of(spec: str, builtins: Collection[str] = (), folder: Path | None = None) -> Place:
+def place_of(spec: str, builtins: Collection[str] = (), folder: Path | None = None) -> BotSource:
     """Return a bot's kind, target and default name; raise UsageError for an invalid argument.
 
     The argument has no name. For `folder` see `read_bot`.
     """
     kind, colon, rest = spec.partition(":")
     if kind in ("http", "https") and colon:
-        return Place("http", check_base(spec), named_after_address(spec))
+        return BotSource("http", check_base(spec), named_after_address(spec))
     if kind == "builtin" and rest:
-        return Place("builtin", rest, rest)
+        return BotSource("builtin", rest, rest)
     if kind == "python" and rest:
-        return Place("python", rest, named_after_player(rest))
+        return BotSource("python", rest, named_after_player(rest))
     if kind == "exec" and rest.strip():
-        return Place("exec", rest, named_after_command(split_command(rest)))
+        return BotSource("exec", rest, named_after_command(split_command(rest)))
     command = program_of_others(folder, spec) if folder else program(Path(spec), builtins)
-    return Place("exec", shlex.join(command), named_after_file(spec))
+    return BotSource("exec", shlex.join(command), named_after_file(spec))
 
 
 def split_player(target: str) -> tuple[str, str | None]:

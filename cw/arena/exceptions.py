@@ -66,7 +66,7 @@ UNDEFINED: Final = re.compile(r"(\S+):(\d{1,9}):\d+: runtime error: (.*)")
 """How UndefinedBehaviorSanitizer names a line."""
 
 
-class Place(NamedTuple):
+class LineOfFile(NamedTuple):
     """A line in a file."""
 
     file: str
@@ -89,11 +89,11 @@ class Raised(NamedTuple):
     """The index of the output line where it starts."""
     text: str
     """Its name and message, on one line."""
-    frames: list[Place]
+    frames: list[LineOfFile]
     innermost_first: bool = True
 
     @property
-    def place(self) -> Place | None:
+    def place(self) -> LineOfFile | None:
         """Where the author's file raised it; None if only installed files did."""
         return author_place(self.frames, self.innermost_first)
 
@@ -140,13 +140,13 @@ def named(name: str, message: str = "") -> str:
 
 def from_python(lines: Lines) -> Iterator[Raised]:
     """Yield Python exceptions: frames, each with source lines, then the name."""
-    frames: list[Place] = []
+    frames: list[LineOfFile] = []
     begin = 0
     for number, line in enumerate(lines):
         if frame := PYTHON_FRAME.match(line):
             is_titled = not frames and number > 0 and lines[number - 1].startswith("Traceback")
             begin = begin if frames else number - is_titled
-            frames.append(Place(frame[1], int(frame[2])))
+            frames.append(LineOfFile(frame[1], int(frame[2])))
         elif frames and not line.startswith((" ", "\t")):
             if PYTHON_NAME.fullmatch(line):
                 yield Raised(begin, named(line), frames, innermost_first=False)
@@ -160,12 +160,12 @@ def from_fatal_python(lines: Lines) -> Iterator[Raised]:
         begin, number = number, number + 1
         if not lines[begin].startswith(FATAL):
             continue
-        frames: list[Place] = []
+        frames: list[LineOfFile] = []
         is_current = False
         while number < len(lines) and not lines[number].startswith(FATAL):
             frame = PYTHON_FRAME.match(lines[number])
             if frame and is_current:
-                frames.append(Place(frame[1], int(frame[2])))
+                frames.append(LineOfFile(frame[1], int(frame[2])))
             elif not frame:
                 is_current = lines[number].startswith("Current thread")
             number += 1
@@ -193,7 +193,7 @@ def from_node_or_java(lines: Lines) -> Iterator[Raised]:
             yield last
         last = None
         if where := NODE_PLACE.fullmatch(line):
-            uncaught = Raised(number, "", [Place(where[1], int(where[2]))])
+            uncaught = Raised(number, "", [LineOfFile(where[1], int(where[2]))])
         elif line.startswith(NO_ERROR) and uncaught:
             yield uncaught._replace(text=named(f"Uncaught {lines[number - 1]}"))
 
@@ -231,7 +231,7 @@ def from_ruby(lines: Lines) -> Iterator[Raised]:
 def ruby_head(number: int, line: str) -> Raised | None:
     """Return the exception named by a line of Ruby's output."""
     if syntax := RUBY_SYNTAX.fullmatch(line):
-        return Raised(number, named(syntax[3]), [Place(syntax[1], int(syntax[2]))])
+        return Raised(number, named(syntax[3]), [LineOfFile(syntax[1], int(syntax[2]))])
     where, _, rest = line.partition(":in ")
     frames = ruby_place(where)
     message, _, name = rest.rpartition(" (")
@@ -241,11 +241,11 @@ def ruby_head(number: int, line: str) -> Raised | None:
     return Raised(number, named(name[:-1], words), frames)
 
 
-def ruby_place(text: str) -> list[Place]:
+def ruby_place(text: str) -> list[LineOfFile]:
     """Return the location of a Ruby frame, `file:line`; [] for anything else."""
     file, _, line = text.rpartition(":")
     is_place = file and not any(sign.isspace() for sign in file) and re.fullmatch(r"\d{1,9}", line)
-    return [Place(file, int(line))] if is_place else []
+    return [LineOfFile(file, int(line))] if is_place else []
 
 
 def from_php(lines: Lines) -> Iterator[Raised]:
@@ -259,9 +259,9 @@ def from_php(lines: Lines) -> Iterator[Raised]:
         error = PHP_ERROR.match(words)
         text = raised if uncaught else words[error.end() :] if error else words
         if PHP_NAMED.match(text):
-            yield Raised(number, named(text), [Place(place[1], int(place[2]))])
+            yield Raised(number, named(text), [LineOfFile(place[1], int(place[2]))])
         elif error:
-            yield Raised(number, named(error[1], text), [Place(place[1], int(place[2]))])
+            yield Raised(number, named(error[1], text), [LineOfFile(place[1], int(place[2]))])
 
 
 def from_go(lines: Lines) -> Iterator[Raised]:
@@ -272,7 +272,7 @@ def from_go(lines: Lines) -> Iterator[Raised]:
         head = GO_PANIC.match(lines[begin])
         if not head:
             continue
-        frames: list[Place] = []
+        frames: list[LineOfFile] = []
         while number < len(lines) and not GO_PANIC.match(lines[number]):
             if frames and not lines[number]:
                 break
@@ -297,7 +297,7 @@ def from_sanitizers(lines: Lines) -> Iterator[Raised]:
     last: Raised | None = None
     for number, line in enumerate(lines):
         if undefined := UNDEFINED.match(line):
-            yield Raised(number, named(undefined[3]), [Place(undefined[1], int(undefined[2]))])
+            yield Raised(number, named(undefined[3]), [LineOfFile(undefined[1], int(undefined[2]))])
         elif error := SANITIZER.match(line):
             if last:
                 yield last
@@ -323,7 +323,7 @@ READERS: Final[Sequence[Reader]] = (
 )
 
 
-def places(line: str) -> Iterator[Place]:
+def places(line: str) -> Iterator[LineOfFile]:
     """Yield the files with line numbers in a line, such as `bot.js:7`.
 
     >>> list(places("    at RandomBot.choose (/bot/bot.js:9:41)"))
@@ -331,10 +331,10 @@ def places(line: str) -> Iterator[Place]:
     """
     for word in WORD.findall(line):
         if ending := PLACE.search(word):
-            yield Place(word[: ending.start(1) - 1], int(ending[1]))
+            yield LineOfFile(word[: ending.start(1) - 1], int(ending[1]))
 
 
-def author_place(frames: Sequence[Place], innermost_first: bool) -> Place | None:
+def author_place(frames: Sequence[LineOfFile], innermost_first: bool) -> LineOfFile | None:
     """Return the innermost line in the author's main file, or None if all files are installed."""
     own = [place for place in frames if not INSTALLED.search(place.file)]
     own = [place for place in own if not KIT_SERVER.search(place.file)] or own

@@ -16,9 +16,9 @@ from typing import Final, TypeVar
 
 from cw.arena.bot_folders import has_file
 from cw.arena.bots import BotSpec
-from cw.arena.sandbox import PLAIN, WALLED, Launch, ProgramNeeds, Sandbox, Source
+from cw.arena.sandbox import BUBBLEWRAP, PLAIN, Launch, ProgramNeeds, Sandbox, Source
 from cw.arena.sandbox.bubblewrap import installation
-from cw.arena.sandbox.shares import temporary_folder
+from cw.arena.sandbox.cgroups import temporary_folder
 from cw.arena.transports.stdio import StdioBot
 from cw.errors import UnfitProgram
 from cw.games.rules import Fault
@@ -129,7 +129,7 @@ T = TypeVar("T")
 
 def warn_of(bot: BotSpec, protection: str) -> None:
     """Log a warning if a program starts without isolation; the default of `LaunchPolicy.tell`."""
-    if not protection.startswith(WALLED):
+    if not protection.startswith(BUBBLEWRAP):
         LOG.warning("%s: %s", bot.name, protection)
 
 

@@ -21,7 +21,7 @@ from cw.arena.processes import (
     kill_marked,
     new_mark,
 )
-from cw.arena.sandbox.bounds import CAUSE, UNBOUND, Bounds
+from cw.arena.sandbox.reached_limits import CAUSE, UNBOUND, Bounds
 from cw.arena.transports.lines import HeadAndTail
 from cw.games.rules import Fault
 

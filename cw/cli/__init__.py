@@ -8,74 +8,74 @@ from typing import Any, Final
 
 import click
 
-from cw.cli.groups import GROUP, INSTALL_HUB, LazyGroup, Place
+from cw.cli.groups import GROUP, INSTALL_HUB, CommandEntry, LazyGroup
 from cw.errors import ArenaError, CapacityError, Failure, UsageError, escape_unencodable, visible
 from cw.extensions import extension, extensions, source_of
 from cw.interruption import INTERRUPTED, end_as_interrupted
 
-COMMANDS: Final[Mapping[str, Place]] = {
-    "demo": Place(
+COMMANDS: Final[Mapping[str, CommandEntry]] = {
+    "demo": CommandEntry(
         "cw.cli.demo:demo", "Play a match of Circuit Wars between two clients over HTTP."
     ),
-    "serve": Place("cw.cli.serve:serve", "Run the server of Circuit Wars until Ctrl-C."),
-    "new-bot": Place(
+    "serve": CommandEntry("cw.cli.serve:serve", "Run the server of Circuit Wars until Ctrl-C."),
+    "new-bot": CommandEntry(
         "cw.cli.new_bot:new_bot_command",
         "Copy a starter bot into the folder DIR, ready to run.",
     ),
-    "workshop": Place(
+    "workshop": CommandEntry(
         "cw.cli.workshop:workshop",
         "Write and run a bot for GAME in the browser.",
     ),
-    "new-game": Place(
+    "new-game": CommandEntry(
         "cw.cli.new_game:new_game_command",
         "Create a package with a game of your own, ready to play.",
     ),
-    "test-game": Place(
+    "test-game": CommandEntry(
         "cw.cli.game_suite:test_game",
         "Run the checks that every game must pass.",
     ),
-    "step": Place("cw.cli.step:step", "Apply actions to a state by the rules of GAME."),
-    "observe": Place("cw.cli.step:observe", "Show what a player of GAME sees of a state."),
-    "bots": Place("cw.cli.bots:bots", "List, measure and serve the built-in strategies."),
-    "play": Place(
+    "step": CommandEntry("cw.cli.step:step", "Apply actions to a state by the rules of GAME."),
+    "observe": CommandEntry("cw.cli.step:observe", "Show what a player of GAME sees of a state."),
+    "bots": CommandEntry("cw.cli.bots:bots", "List, measure and serve the built-in strategies."),
+    "play": CommandEntry(
         "cw.cli.play:play", "Play matches of GAME between bots, and write their replays."
     ),
-    "check": Place(
+    "check": CommandEntry(
         "cw.cli.check:check_command",
         "Test BOT with every request GAME can send.",
     ),
-    "replay": Place(
+    "replay": CommandEntry(
         "cw.cli.replay:replay_group",
         "Show, verify and export replays, and ask bots again.",
     ),
-    "simulate": Place(
+    "simulate": CommandEntry(
         "cw.cli.simulate:simulate_command",
         "Play GAME between built-in STRATEGIES, without clocks.",
     ),
-    "compare": Place(
+    "compare": CommandEntry(
         "cw.cli.lab.compare:compare_command",
         "Play GAME in pairs until it is clear whether NEW is stronger.",
     ),
-    "league": Place(
+    "league": CommandEntry(
         "cw.cli.lab.league:league_command",
         "Play and rate the bots of DIR until Ctrl-C.",
     ),
-    "tune": Place(
+    "tune": CommandEntry(
         "cw.cli.lab.tune:tune_command",
         "Tune the numeric parameters of BOT for GAME.",
     ),
-    "maps": Place("cw.cli.maps:maps", "Generate, check and show maps of GAME."),
-    "championship": Place(
+    "maps": CommandEntry("cw.cli.maps:maps", "Generate, check and show maps of GAME."),
+    "championship": CommandEntry(
         "cw.cli.championship:championship", "Run contests of many teams, with tables and reports."
     ),
-    "doctor": Place(
+    "doctor": CommandEntry(
         "cw.cli.doctor:doctor", "Check whether this machine has everything the arena needs."
     ),
-    "bench": Place(
+    "bench": CommandEntry(
         "cw.cli.bench:bench", "Measure the speed of the arena, relative to reference programs."
     ),
-    "hub": Place(None, "Run a site where people bring bots and watch them play."),
-    "completion": Place(
+    "hub": CommandEntry(None, "Run a site where people bring bots and watch them play."),
+    "completion": CommandEntry(
         "cw.cli.completion:completion",
         "Print the completion script for bash, zsh or fish.",
     ),

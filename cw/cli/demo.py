@@ -21,7 +21,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from cw.arena.sandbox.shares import prefix
+from cw.arena.sandbox.cgroups import prefix
 from cw.assets import asset, is_checkout
 from cw.drawing import color
 from cw.errors import UsageError

@@ -19,8 +19,8 @@ from rich.table import Table
 
 from cw import __version__
 from cw.arena.sandbox import bubblewrap
+from cw.arena.sandbox.cgroups import sweep
 from cw.arena.sandbox.measured import measured
-from cw.arena.sandbox.shares import sweep
 from cw.assets import asset
 from cw.cli.groups import GROUP
 from cw.errors import UsageError, visible

@@ -50,7 +50,7 @@ class HelpfulGroup(click.Group):
         ]
 
 
-class Place(NamedTuple):
+class CommandEntry(NamedTuple):
     """Where a command is defined, and what it does."""
 
     where: str | None
@@ -62,7 +62,7 @@ class Place(NamedTuple):
 class LazyGroup(HelpfulGroup):
     """A group that imports a command when it is called, and none to list them."""
 
-    def __init__(self, *args: Any, places: Mapping[str, Place], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, places: Mapping[str, CommandEntry], **kwargs: Any) -> None:
         """Store where the commands are defined, in the order of the list."""
         super().__init__(*args, **kwargs)
         self.places = places

@@ -17,7 +17,7 @@ from cw.extensions import extensions, source_of
 from cw.games.codec import Game
 from cw.games.endings import Endings
 from cw.games.entry import GameEntry, PlayOptions, game_of
-from cw.time_limit import Begun
+from cw.timed_calls import Begun
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

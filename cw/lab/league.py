@@ -24,7 +24,7 @@ from cw.games.rules import Json
 from cw.lab.journal import Journal, MatchLine, Players, Save, places, read_lines
 from cw.lab.versions import STORE, Stamp, Store, Version, stamps
 from cw.league.glicko2 import Rating
-from cw.league.information import Meetings, Strengths, most_informative, strengths
+from cw.league.informative_matches import Meetings, Strengths, most_informative, strengths
 from cw.league.strength_tests import Z_95
 from cw.matches.run import check_number
 from cw.matches.spec import Isolation, MatchResult, MatchSpec
@@ -32,7 +32,7 @@ from cw.replays import document as replays_document
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LeagueRow:
     """A version's row in the table."""
 
     name: str
@@ -55,7 +55,7 @@ class LeagueStandings:
     """The standings of a league at one time."""
 
     matches: int
-    places: tuple[Place, ...]
+    places: tuple[LeagueRow, ...]
     """The rows of the table, strongest first."""
     cross: dict[tuple[str, str], tuple[float, int]]
     """By pair of versions: the first one's score against the second, and the number of matches."""
@@ -113,7 +113,9 @@ class LeagueTally:
         played, faults = self._played, self._faults
         ratings = self.strengths.ratings
         table = [
-            Place(name, since.get(name, ""), name in since, ratings[at], played[name], faults[name])
+            LeagueRow(
+                name, since.get(name, ""), name in since, ratings[at], played[name], faults[name]
+            )
             for name, at in self.names.items()
         ]
         table.sort(key=lambda place: (-place.rating.mu, place.name))

@@ -12,7 +12,7 @@ from typing import Final, Literal, TypeAlias
 
 from cw.league.fixtures import Fixture, Result, Results, Round, both_seats
 from cw.league.standings import Order, head_to_head, tally
-from cw.league.tie_breaks import TieBreaker
+from cw.league.tie_break_matches import TieBreaker
 
 Reason: TypeAlias = Literal[
     "", "bye", "wins", "score ratio", "head-to-head", "tie-break matches", "lot"

@@ -40,7 +40,7 @@ from cw.league.standings import (
     ranked,
     with_rests,
 )
-from cw.league.tie_breaks import TieBreaker
+from cw.league.tie_break_matches import TieBreaker
 
 TableFormat: TypeAlias = Literal["round-robin", "double-round-robin", "swiss", "gauntlet"]
 

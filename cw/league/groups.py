@@ -13,7 +13,7 @@ from cw.errors import UsageError
 from cw.league.fixtures import Result, Results, Round, open_fixtures
 from cw.league.schedule import check_teams, resting
 from cw.league.standings import NO_RESTS, Order, TableRow, table
-from cw.league.tie_breaks import Settled, TieBreaker
+from cw.league.tie_break_matches import Settled, TieBreaker
 
 USUAL_SIZE: Final = 8
 """Default number of teams per group; some groups may have one less."""

@@ -20,7 +20,7 @@ from cw.league.fixtures import Fixture, Outcome, Results, Round, open_fixtures
 from cw.league.groups import StageTable, played
 from cw.league.schedule import check_teams, circle_round, circle_rounds
 from cw.league.standings import Order, table
-from cw.league.tie_breaks import Settled
+from cw.league.tie_break_matches import Settled
 
 Mode: TypeAlias = Literal["add", "replace"]
 

@@ -7,8 +7,8 @@ others count against it, once in each comparison.
 
 Teams are ranked by wins (or by win rate if some may have played more than others), then by the
 share of their own points in all points, then by the same two values for the matches between teams
-that are still equal. Teams that are equal after that share a rank here; `cw.league.tie_breaks`
-separates them where it matters.
+that are still equal. Teams that are equal after that share a rank here;
+`cw.league.tie_break_matches` separates them where it matters.
 
 The comparisons of one match depend on each other, so the interval of a win rate uses the number of
 matches as its sample size, not the number of comparisons.

@@ -16,7 +16,7 @@ from cw.arena.processes import SIGNALS
 from cw.arena.program import ERROR_OUTPUT
 from cw.arena.referee import MatchRecord, MatchReferee
 from cw.arena.sandbox import Sandbox
-from cw.arena.sandbox.bounds import CAUSE as LIMIT
+from cw.arena.sandbox.reached_limits import CAUSE as LIMIT
 from cw.arena.seats import STRAY, Seat
 from cw.arena.seats.opening import open_seat
 from cw.errors import FaultKind, UsageError, visible

@@ -68,7 +68,7 @@ SOLID: Final = 255
 """The alpha of an opaque ink."""
 
 
-class Place(NamedTuple):
+class Frame(NamedTuple):
     """The coordinate system in which the shapes of a part are drawn: origin and scale."""
 
     x: float
@@ -96,9 +96,9 @@ def image_of(sheet: Sheet) -> Image.Image:
     return dots.reduce(FINE)
 
 
-def place_of(part: Part) -> Place:
+def place_of(part: Part) -> Frame:
     """Return the origin and scale of a part's shapes on its sheet."""
-    return Place(part.x, part.y, part.scale)
+    return Frame(part.x, part.y, part.scale)
 
 
 def blank(box: Box, ground: str) -> Image.Image:
@@ -122,7 +122,7 @@ class Brush:
     rounding does not depend on the box.
     """
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: Frame) -> None:
         """Create a brush for the shapes of a part."""
         self.x, self.y = place.x * FINE, place.y * FINE
         self.scale = place.scale * FINE
@@ -280,7 +280,7 @@ class Canvas:
 
     def _begin(self) -> None:
         self._image = Image.new("RGB", self._size, self._ground)
-        self._known: dict[Place, dict[Shape, tuple[Dab, list[Tile]]]] = {}
+        self._known: dict[Frame, dict[Shape, tuple[Dab, list[Tile]]]] = {}
         self._tiles: dict[Tile, TileCanvas] = {}
 
     def show(self, sheet: Sheet) -> Image.Image:
@@ -352,7 +352,7 @@ def common_prefix(first: Sequence[Dab], second: Sequence[Dab]) -> list[Dab]:
     return [dab for dab, _ in pairs]
 
 
-def tiles_of(shape: Shape, place: Place, size: tuple[int, int]) -> Iterator[Tile]:
+def tiles_of(shape: Shape, place: Frame, size: tuple[int, int]) -> Iterator[Tile]:
     """Yield the tiles that a shape may touch in an image of a given size."""
     left, top, right, bottom = bounds(shape, place.scale)
     columns = tiles_between(place.x + left * place.scale, place.x + right * place.scale, size[0])

@@ -14,7 +14,7 @@ from threading import Lock
 from typing import Any, Final, TypeAlias
 
 from cw.arena.bots import numbered
-from cw.arena.sandbox.shares import prefix
+from cw.arena.sandbox.cgroups import prefix
 from cw.arena.transports.sockets import bound_unix
 from cw.errors import InvalidTeamId, TeamIdTaken
 from cw.games.circuit_wars import protocol

@@ -122,14 +122,14 @@ LONGEST: Final = 64
 """Maximum length of a name, in characters."""
 
 
-class ListedPlayer(msgspec.Struct, frozen=True):
+class WirePlayer(msgspec.Struct, frozen=True):
     """The parts of a player shown in the list."""
 
     player: Player
     name: str
 
 
-class ListedTurn(msgspec.Struct, frozen=True, gc=False):
+class WireTurn(msgspec.Struct, frozen=True, gc=False):
     """A turn, of which the list only counts the number."""
 
 
@@ -140,7 +140,7 @@ class ReplayHead(msgspec.Struct, frozen=True):
     date: str
     game: str
     players: msgspec.Raw
-    turns: tuple[ListedTurn, ...]
+    turns: tuple[WireTurn, ...]
     result: msgspec.Raw
 
 
@@ -217,7 +217,7 @@ def summary_of(data: bytes) -> ReplaySummary:
     head = decoded(plain, ReplayHead)
     if head.version != VERSION:
         raise ProtocolError(f"it is replay version {head.version}, expected {VERSION}")
-    players = decoded(small(head.players), tuple[ListedPlayer, ...])
+    players = decoded(small(head.players), tuple[WirePlayer, ...])
     if not 1 <= len(players) <= MOST_PLAYERS:
         raise ProtocolError(f"it must have 1 to {MOST_PLAYERS} players, not {len(players)}")
     seats = [(player.player, player.name[:LONGEST]) for player in players]

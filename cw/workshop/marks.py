@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Final
 
-from cw.arena.exceptions import LONGEST, Place, exceptions
+from cw.arena.exceptions import LONGEST, LineOfFile, exceptions
 
 MOST_MARKS: Final = 50
 
@@ -96,12 +96,12 @@ def raised_in(output: str, files: Collection[str], turn: int) -> Iterator[Mark]:
 def compiled_in(output: str, files: Collection[str], turn: int) -> Iterator[Mark]:
     """Yield the lines that compiler messages refer to."""
     for match in (*COMPLAINT.finditer(output), *UNPARSED.finditer(output)):
-        place = Place(match["file"], int(match["line"]))
+        place = LineOfFile(match["file"], int(match["line"]))
         name = name_of(place, files)
         if name and not ASIDE.match(match["words"]):
             yield Mark(name, place.line, match["words"][:LONGEST], turn)
 
 
-def name_of(place: Place, files: Collection[str]) -> str:
+def name_of(place: LineOfFile, files: Collection[str]) -> str:
     """Return the file that a place names, without its folder; "" if it is not one of `files`."""
     return place.name if place.name in files else ""

@@ -19,8 +19,8 @@ from cw import documents
 from cw.arena.bots import BotSpec
 from cw.arena.launch import anchored, source_of
 from cw.arena.processes import KILL, OWN_GROUP, kill_group
+from cw.arena.sandbox.cgroups import make_temporary
 from cw.arena.sandbox.folders import contents
-from cw.arena.sandbox.shares import make_temporary
 from cw.arena.seats.wrappers import Exchange
 from cw.errors import Failure
 from cw.games.rules import Json

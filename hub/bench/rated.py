@@ -21,7 +21,7 @@ from cw_hub.competitions.rated import pairing
 from cw_hub.matches import planning
 from cw_hub.matches import results as matches_results
 from cw_hub.matches.results import BattleResult, Claim, Finish
-from cw_hub.operation import maintenance
+from cw_hub.operation import scheduler
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import Resources, opened
 from cw_hub.operation.settings import HubSettings
@@ -182,7 +182,7 @@ def timed_tick(resources: Resources) -> tuple[float, int]:
     """
     timer = process_time if resources.database.is_sqlite else perf_counter
     with resources.database.writing() as session:
-        maintenance.see_worker(session, "bench", "1", SLOTS)
+        scheduler.see_worker(session, "bench", "1", SLOTS)
     start = timer()
     with resources.database.writing() as session:
         matches = pairing.plan(session)
@@ -207,7 +207,7 @@ def results_a_second(resources: Resources, writers: int) -> float:
 def claimed(resources: Resources) -> list[Claim]:
     """Plan matches, and claim all that wait."""
     with resources.database.writing() as session:
-        maintenance.see_worker(session, "bench", "1", SLOTS)
+        scheduler.see_worker(session, "bench", "1", SLOTS)
         pairing.plan(session)
         waiting = session.scalars(select(Match.id).where(Match.state == "queued")).all()
         lease = planning.LOST_AFTER

@@ -5,7 +5,7 @@
 
 from cw_hub.bots.service import BotView
 from cw_hub.competitions import service as competitions
-from cw_hub.competitions.format import BotPart, Format, NewCompetition, NewsItem, Place
+from cw_hub.competitions.format import BotPart, Format, Leader, NewCompetition, NewsItem
 from cw_hub.competitions.forms import SettingField
 from cw_hub.competitions.service import CompetitionFacts
 from cw_hub.matches import planning
@@ -29,6 +29,7 @@ __all__ = [
     "Competition",
     "CompetitionFacts",
     "Format",
+    "Leader",
     "Match",
     "MatchPart",
     "MatchParticipant",
@@ -36,7 +37,6 @@ __all__ = [
     "MatchView",
     "NewCompetition",
     "NewsItem",
-    "Place",
     "Plan",
     "Seat",
     "Session",

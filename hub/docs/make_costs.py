@@ -15,14 +15,18 @@ sys.path.insert(0, str(ROOT))
 
 from flask import Flask  # noqa: E402
 
-from cw_hub.accounts.own_limits import OwnAmount  # noqa: E402
-from cw_hub.accounts.registration_limits import INVITED, MoreIfInvited, registrant  # noqa: E402
+from cw_hub.accounts.limits_of_request import (  # noqa: E402
+    INVITED,
+    MoreIfInvited,
+    OwnAmount,
+    registrant,
+)
 from cw_hub.operation.queue import CeleryQueue  # noqa: E402
 from cw_hub.operation.resources import opened  # noqa: E402
 from cw_hub.operation.settings import HubSettings  # noqa: E402
 from cw_hub.pages import limiter as counting  # noqa: E402
 from cw_hub.pages.limiter import OTHERS, Limit  # noqa: E402
-from cw_hub.site import limits  # noqa: E402
+from cw_hub.site import request_limits  # noqa: E402
 from cw_hub.site.application import create_hub  # noqa: E402
 
 FILE: Final = ROOT / "hub" / "docs" / "costs.md"
@@ -39,13 +43,13 @@ OF_PASSWORDS: Final = "as log-in"
 
 COUNTED_FOR: Final[Mapping[object, str]] = {
     counting.network: "address",
-    limits.user: "account",
-    limits.bot: "bot",
-    limits.team: "team",
-    limits.name_for_strangers: "username",
-    limits.name_and_place: "username and place",
-    limits.network_of_strangers: "address",
-    limits.token: "token or address",
+    request_limits.user: "account",
+    request_limits.bot: "bot",
+    request_limits.team: "team",
+    request_limits.name_for_strangers: "username",
+    request_limits.name_and_place: "username and place",
+    request_limits.network_of_strangers: "address",
+    request_limits.token: "token or address",
     registrant: "address",
 }
 """By the function that names who is counted."""
@@ -60,13 +64,13 @@ def routes(app: Flask) -> Iterator[tuple[str, str, str]]:
 
 def limits_of(app: Flask) -> dict[str, str]:
     """Return by route how often it may be asked, in words."""
-    known = limits.all_limits(app)
+    known = request_limits.all_limits(app)
     return {route: words(known, endpoint, method) for route, endpoint, method in routes(app)}
 
 
 def scopes_of(app: Flask) -> dict[str, tuple[str, ...]]:
     """Return by route the names of its own limits, which it shares with other routes."""
-    known = limits.all_limits(app)
+    known = request_limits.all_limits(app)
     return {
         route: tuple(limit.scope for limit in own_limits(known, endpoint, method))
         for route, endpoint, method in routes(app)
@@ -82,14 +86,16 @@ def own_limits(known: Sequence[Limit], endpoint: str, method: str) -> Sequence[L
 def words(known: Sequence[Limit], endpoint: str, method: str) -> str:
     """Return how often a route may be asked: its own limits, or that of all other pages."""
     own = own_limits(known, endpoint, method)
-    others = [words_of(limit) for limit in own if limit.scope not in limits.GUESSES]
+    others = [words_of(limit) for limit in own if limit.scope not in request_limits.GUESSES]
     if others:
         return "; ".join([OF_PASSWORDS] * (len(others) < len(own)) + others)
     if own:
         return "; ".join(words_of(limit) for limit in own)
     blueprint = endpoint.rpartition(".")[0]
     is_counted = (
-        blueprint and blueprint not in limits.UNLIMITED and endpoint not in limits.UNCOUNTED
+        blueprint
+        and blueprint not in request_limits.UNLIMITED
+        and endpoint not in request_limits.UNCOUNTED
     )
     return DEFAULT if is_counted else "none"
 
@@ -112,8 +118,8 @@ def amount_of(limit: Limit) -> str:
     if not callable(limit.amount) or isinstance(limit.amount, OwnAmount):
         amount = short(str(limit.amount))
         return amount.replace("/", " changes/") if limit.only_done else amount
-    with_token = short(limits.READS_WITH_TOKEN)
-    return f"{short(limits.READS)} ({with_token} with a token)"
+    with_token = short(request_limits.READS_WITH_TOKEN)
+    return f"{short(request_limits.READS)} ({with_token} with a token)"
 
 
 def short(amount: str) -> str:

@@ -26,7 +26,7 @@ from cw.replays.verify import verify
 from cw_hub.context import utc_now
 from cw_hub.matches import planning, results
 from cw_hub.matches.planning import Plan, Seat
-from cw_hub.matches.replays import objects_of, viewed_key
+from cw_hub.matches.stored_replays import objects_of, viewed_key
 from cw_hub.operation.resources import Resources
 from cw_hub.site.processes import keep_in_order
 from cw_hub.store.models import Battle, Match, MatchParticipant

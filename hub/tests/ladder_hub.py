@@ -25,7 +25,7 @@ from cw_hub.competitions.tournament import progress, views
 from cw_hub.competitions.tournament.actions import ACTIONS, perform
 from cw_hub.matches.jobs import Worker
 from cw_hub.matches.planning import PLAY, send_own
-from cw_hub.matches.replays import viewed_key
+from cw_hub.matches.stored_replays import viewed_key
 from cw_hub.operation.resources import Resources
 from cw_hub.site.formats import MATCH_TYPES
 from cw_hub.site.processes import jobs_of

@@ -18,9 +18,9 @@ import pytest
 from cw.arena.bots import BotSpec
 from cw.arena.launch import start
 from cw.arena.sandbox import Policy, Sandbox, Source
+from cw.arena.sandbox.cgroups import places
 from cw.arena.sandbox.folders import remove_tree
-from cw.arena.sandbox.limits import MIB, ResourceLimits
-from cw.arena.sandbox.shares import places
+from cw.arena.sandbox.set_limits import MIB, ResourceLimits
 from cw.arena.transports.stdio import StdioBot
 from cw.errors import Failure
 from cw.kits import new_bot

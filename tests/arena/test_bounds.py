@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from cw.arena.bots import BotSpec
-from cw.arena.sandbox.bounds import CAUSE, LIMITS, UNBOUND, Bounds
-from cw.arena.sandbox.limits import ResourceLimits
-from cw.arena.sandbox.shares import Share
+from cw.arena.sandbox.cgroups import Share
+from cw.arena.sandbox.reached_limits import CAUSE, LIMITS, UNBOUND, Bounds
+from cw.arena.sandbox.set_limits import ResourceLimits
 from cw.games.rules import Fault
 from tests.arena.attacking import started, written
 from tests.arena.zoo import PATIENCE

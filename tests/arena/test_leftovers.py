@@ -14,9 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from cw.arena.sandbox import shares
-from cw.arena.sandbox.limits import ResourceLimits
-from cw.arena.sandbox.shares import (
+from cw.arena.sandbox import cgroups
+from cw.arena.sandbox.cgroups import (
     Owner,
     Swept,
     is_left,
@@ -27,6 +26,7 @@ from cw.arena.sandbox.shares import (
     prefix,
     sweep,
 )
+from cw.arena.sandbox.set_limits import ResourceLimits
 from cw.errors import Failure
 from tests.arena.zoo import wait_until
 
@@ -35,9 +35,9 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="owners are told
 HOLDER = """
 import sys, time
 from pathlib import Path
-from cw.arena.sandbox.limits import ResourceLimits
-from cw.arena.sandbox.shares import make_temporary
-from cw.arena.sandbox.shares import open_share
+from cw.arena.sandbox.set_limits import ResourceLimits
+from cw.arena.sandbox.cgroups import make_temporary
+from cw.arena.sandbox.cgroups import open_share
 home = make_temporary("bot")
 (home / "deep" / "deeper").mkdir(parents=True)
 (home / "deep" / "file").write_text("x")
@@ -171,10 +171,10 @@ def test_a_sweep_is_bounded_and_what_cannot_be_removed_stops_nothing(
     for number in range(5):
         parts = (here.namespace, here.process, here.started - 1)
         (own_folder / "-".join(["cw-bot", *(f"{part:x}" for part in parts), str(number)])).mkdir()
-    monkeypatch.setattr(shares, "MOST", 2)
+    monkeypatch.setattr(cgroups, "MOST", 2)
     assert sweep().folders == 2
-    monkeypatch.setattr(shares, "MOST", 100)
-    monkeypatch.setattr(shares, "remove_tree", lambda _: (_ for _ in ()).throw(OSError("no")))
+    monkeypatch.setattr(cgroups, "MOST", 100)
+    monkeypatch.setattr(cgroups, "remove_tree", lambda _: (_ for _ in ()).throw(OSError("no")))
     assert sweep().folders == 0
 
 

@@ -21,7 +21,7 @@ from cw.arena.sandbox import (
 )
 from cw.arena.sandbox.bubblewrap import installation, installations, passed_through
 from cw.arena.sandbox.folders import JUNCTION, contents, is_folder, is_junction
-from cw.arena.sandbox.limits import MIB
+from cw.arena.sandbox.set_limits import MIB
 from cw.errors import UnfitProgram, UsageError
 from tests.arena.attacking import BOTH
 from tests.arena.zoo import BOTS, PATIENCE, wait_until

@@ -20,8 +20,8 @@ import pytest
 from cw.arena.launch import start
 from cw.arena.processes import marked
 from cw.arena.sandbox import PLAIN, Launch, Policy, ProgramNeeds, Sandbox, Source, bubblewrap
-from cw.arena.sandbox.limits import MIB, ResourceLimits, by_shell, own_tasks
-from cw.arena.sandbox.shares import places
+from cw.arena.sandbox.cgroups import places
+from cw.arena.sandbox.set_limits import MIB, ResourceLimits, by_shell, own_tasks
 from cw.arena.transports.http import HttpBot
 from cw.arena.transports.stdio import StdioBot
 from cw.errors import UsageError

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from cw.arena.sandbox import shares
-from cw.arena.sandbox.limits import GIB, MIB, ResourceLimits
-from cw.arena.sandbox.shares import NO_SHARE, Place, open_share, places, places_of
+from cw.arena.sandbox import cgroups
+from cw.arena.sandbox.cgroups import NO_SHARE, ControlGroup, open_share, places, places_of
+from cw.arena.sandbox.set_limits import GIB, MIB, ResourceLimits
 
 ALL = frozenset({"cpu", "memory", "pids"})
 NONE: frozenset[str] = frozenset()
@@ -26,8 +26,8 @@ def mount(point: str, kind: str, options: str = "rw", root: str = "/") -> str:
 def machine(monkeypatch: pytest.MonkeyPatch, passed_on: dict[str, frozenset[str]]) -> None:
     """Stand in for the kernel: groups may be made where it passes on what they need."""
     groups = {ROOT / name: controllers for name, controllers in passed_on.items()}
-    monkeypatch.setattr(shares, "_passed_on", lambda place: groups.get(place, NONE))
-    monkeypatch.setattr(shares, "_allows", lambda _: True)
+    monkeypatch.setattr(cgroups, "_passed_on", lambda place: groups.get(place, NONE))
+    monkeypatch.setattr(cgroups, "_allows", lambda _: True)
 
 
 def test_version_2_is_taken_in_the_nearest_group_that_passes_on_what_is_needed(
@@ -36,7 +36,7 @@ def test_version_2_is_taken_in_the_nearest_group_that_passes_on_what_is_needed(
     """As on a desktop: the terminal's group has processes and passes on nothing."""
     machine(monkeypatch, {"": ALL, "user": ALL - {"cpu"}, "user/terminal": NONE})
     result = places_of(mount(str(ROOT), "cgroup2"), "0::/user/terminal\n")
-    assert result == (Place(ROOT / "user", ALL - {"cpu"}, unified=True),)
+    assert result == (ControlGroup(ROOT / "user", ALL - {"cpu"}, unified=True),)
 
 
 def test_in_a_container_the_groups_above_are_out_of_reach(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,8 +51,8 @@ def test_version_1_has_a_place_for_each_controller(monkeypatch: pytest.MonkeyPat
     mounted += [mount(f"{ROOT}/cpu,cpuacct", "cgroup", "rw,cpu,cpuacct"), mount("/", "ext4")]
     own = "3:pids:/here\n2:cpu,cpuacct:/\n0::/\n"
     assert places_of("\n".join(mounted), own) == (
-        Place(ROOT / "pids/here", frozenset({"pids"}), unified=False),
-        Place(ROOT / "cpu,cpuacct", frozenset({"cpu"}), unified=False),
+        ControlGroup(ROOT / "pids/here", frozenset({"pids"}), unified=False),
+        ControlGroup(ROOT / "cpu,cpuacct", frozenset({"cpu"}), unified=False),
     )
 
 
@@ -67,7 +67,7 @@ def test_memory_is_asked_for_first_as_only_it_is_refused_where_there_are_process
         raise OSError(errno.EBUSY, "Device or resource busy")
 
     monkeypatch.setattr(Path, "write_text", write)
-    assert shares._passed_on(tmp_path) == NONE
+    assert cgroups._passed_on(tmp_path) == NONE
     assert asked == ["+memory"]
 
 
@@ -78,8 +78,8 @@ def test_our_processes_leave_a_group_that_was_delegated_to_us(
     (tmp_path / "service").mkdir()
     procs = tmp_path / "service" / "cgroup.procs"
     procs.write_text("12\n34\n")
-    own = tmp_path / "service" / shares.OWN_GROUP
-    monkeypatch.setattr(shares, "_passed_on", lambda _: ALL if own.exists() else NONE)
+    own = tmp_path / "service" / cgroups.OWN_GROUP
+    monkeypatch.setattr(cgroups, "_passed_on", lambda _: ALL if own.exists() else NONE)
 
     def write(path: Path, text: str, **more: str) -> int:
         if path == own / "cgroup.procs":
@@ -89,22 +89,22 @@ def test_our_processes_leave_a_group_that_was_delegated_to_us(
         return len(text)
 
     monkeypatch.setattr(Path, "write_text", write)
-    monkeypatch.setattr(shares, "_allows", lambda place: place == tmp_path / "service")
+    monkeypatch.setattr(cgroups, "_allows", lambda place: place == tmp_path / "service")
     result = places_of(mount(str(tmp_path), "cgroup2"), "0::/service\n")
-    assert result == (Place(tmp_path / "service", ALL, unified=True),)
+    assert result == (ControlGroup(tmp_path / "service", ALL, unified=True),)
     assert procs.read_text() == ""
 
 
 def test_what_is_written_into_a_group() -> None:
     limits = ResourceLimits(processes=100, whole_memory=GIB)
-    assert Place(ROOT, ALL, unified=True).values(limits) == {
+    assert ControlGroup(ROOT, ALL, unified=True).values(limits) == {
         "cpu.weight": 100,
         "memory.max": GIB,
         "memory.swap.max": 0,
         "memory.oom.group": 1,
         "pids.max": 116,
     }
-    assert Place(ROOT, ALL, unified=False).values(limits) == {
+    assert ControlGroup(ROOT, ALL, unified=False).values(limits) == {
         "cpu.shares": 1024,
         "memory.limit_in_bytes": GIB,
         "pids.max": 116,

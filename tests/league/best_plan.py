@@ -18,7 +18,7 @@ import click
 import numpy as np
 
 from cw.league.glicko2 import SCALE
-from cw.league.information import Matrix, chances
+from cw.league.informative_matches import Matrix, chances
 from tests.league.informative_matches import BOTS
 
 FIELDS: Final = 30

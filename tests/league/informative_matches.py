@@ -19,7 +19,7 @@ import click
 import numpy as np
 
 from cw.league.glicko2 import SCALE
-from cw.league.information import Matrix, Meetings, Strengths, most_informative, strengths
+from cw.league.informative_matches import Matrix, Meetings, Strengths, most_informative, strengths
 from cw.league.strength_tests import score_at
 
 Choice = Literal["round robin", "cw league"]

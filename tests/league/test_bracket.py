@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from cw.league.bracket import Tie, bracket, bracket_rounds, crossed, places, seeded
 from cw.league.fixtures import Fixture, Result, open_fixtures
-from cw.league.tie_breaks import MOST_PAIRS
+from cw.league.tie_break_matches import MOST_PAIRS
 from tests.league.playing import (
     chance,
     draw,

@@ -8,7 +8,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from cw.league.information import (
+from cw.league.informative_matches import (
     Meetings,
     Strengths,
     centred,

@@ -13,23 +13,23 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from cw.arena.sandbox import bubblewrap
-from cw.arena.sandbox.bounds import UNBOUND, Bounds
 from cw.arena.sandbox.bubblewrap import (
     find_program,
     installations,
     is_whole_program,
     passed_through,
 )
+from cw.arena.sandbox.cgroups import Share, make_temporary, open_share, sweep_once
 from cw.arena.sandbox.folders import NO_FILES, Contents, Entry, contents, remove_later, remove_tree
-from cw.arena.sandbox.limits import ResourceLimits, limited, own_tasks
-from cw.arena.sandbox.shares import Share, make_temporary, open_share, sweep_once
+from cw.arena.sandbox.reached_limits import UNBOUND, Bounds
+from cw.arena.sandbox.set_limits import ResourceLimits, limited, own_tasks
 from cw.arena.transports.sockets import bound_unix
 from cw.errors import UnfitProgram, UsageError
 
 Policy: TypeAlias = Literal["auto", "require", "off"]
 
 VARIABLES_OF_WINDOWS: Final = ("SYSTEMROOT", "PATHEXT", "TEMP", "TMP")
-WALLED: Final = "bubblewrap"
+BUBBLEWRAP: Final = "bubblewrap"
 """Prefix of the message on a program's protection if the program is isolated."""
 
 FEW: Final = 64
@@ -181,7 +181,7 @@ class _Preparation:
         readable = [*installations(programs), *needs.readable]
         passed = passed_through([*programs, Path(sys.executable)])
         walls = bubblewrap.wrap(command, bubblewrap.Box(self.home, readable, files, size, passed))
-        protection = f"{WALLED}: files, processes and network of its own; {bounds}"
+        protection = f"{BUBBLEWRAP}: files, processes and network of its own; {bounds}"
         return Launch(
             self._joined(walls), self.env, self.home, protection, inherited, self._bounds(), tunnel
         )

@@ -14,9 +14,9 @@ from functools import cache
 from pathlib import Path
 from typing import Final, Literal
 
+from cw.arena.sandbox.cgroups import make_temporary
 from cw.arena.sandbox.folders import remove_tree
-from cw.arena.sandbox.limits import MIB
-from cw.arena.sandbox.shares import make_temporary
+from cw.arena.sandbox.set_limits import MIB
 from cw.arena.sandbox.syscalls import seccomp_filter
 from cw.errors import UnfitProgram, short
 

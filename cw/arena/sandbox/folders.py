@@ -16,7 +16,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Final
 
-from cw.arena.sandbox.limits import MIB
+from cw.arena.sandbox.set_limits import MIB
 from cw.errors import UnfitProgram
 from cw.files import OpenFolder, open_folder
 

@@ -23,8 +23,8 @@ from threading import Timer
 from typing import IO, Final, TypeAlias
 
 from cw.arena.sandbox import Sandbox, Source, bubblewrap
-from cw.arena.sandbox.limits import MIB, ResourceLimits, size
-from cw.arena.sandbox.shares import controllers
+from cw.arena.sandbox.cgroups import controllers
+from cw.arena.sandbox.set_limits import MIB, ResourceLimits, size
 from cw.arena.sandbox.syscalls import ABSENT, ARCHITECTURES, DENIED
 
 PROBE: Final = Path(__file__).with_name("probe.py")

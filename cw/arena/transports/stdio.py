@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from cw.arena.program import STDERR_BYTES, STDOUT, Program
-from cw.arena.sandbox.bounds import UNBOUND, Bounds
+from cw.arena.sandbox.reached_limits import UNBOUND, Bounds
 from cw.arena.transports.lines import EXCERPT, HeadAndTail, LineBuffer, TooLong
 from cw.games.rules import Fault
 

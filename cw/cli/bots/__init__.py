@@ -7,23 +7,23 @@ from typing import Final
 
 import click
 
-from cw.cli.groups import LazyGroup, Place
+from cw.cli.groups import CommandEntry, LazyGroup
 from cw.errors import UsageError, choices, short
 from cw.games.registry import game_entries
 
-COMMANDS: Final[Mapping[str, Place]] = {
-    "join": Place(
+COMMANDS: Final[Mapping[str, CommandEntry]] = {
+    "join": CommandEntry(
         "cw.cli.bots.join:join", "Let the strategy NAME play on the Circuit Wars server at URL."
     ),
-    "kits": Place(
+    "kits": CommandEntry(
         "cw.cli.bots.kits:kits",
         "List the starter bots, and what this machine lacks to run them.",
     ),
-    "list": Place(
+    "list": CommandEntry(
         "cw.cli.bots.list:list_bots",
         "List the built-in strategies of GAME, or of all games, weakest first.",
     ),
-    "serve": Place(
+    "serve": CommandEntry(
         "cw.cli.bots.serve:serve", "Serve the strategy NAME as a bot of GAME, until Ctrl-C."
     ),
 }

@@ -7,30 +7,30 @@ from typing import Final
 
 import click
 
-from cw.cli.groups import LazyGroup, Place
+from cw.cli.groups import CommandEntry, LazyGroup
 
-COMMANDS: Final[Mapping[str, Place]] = {
-    "new": Place(
+COMMANDS: Final[Mapping[str, CommandEntry]] = {
+    "new": CommandEntry(
         "cw.cli.championship.new:new_command",
         "Create FOLDER with eight example teams, in the languages that this machine has.",
     ),
-    "report": Place(
+    "report": CommandEntry(
         "cw.cli.championship.report:report_command",
         "Rewrite the report of the championship in OUT as HTML, Markdown, CSV and JSON.",
     ),
-    "resume": Place(
+    "resume": CommandEntry(
         "cw.cli.championship.resume:resume_command",
         "Continue the championship in OUT from where it stopped.",
     ),
-    "run": Place(
+    "run": CommandEntry(
         "cw.cli.championship.run:run_command",
         "Play the championship of the teams in DIR, a folder each, or of TEAMS.toml.",
     ),
-    "table": Place(
+    "table": CommandEntry(
         "cw.cli.championship.table:table_command",
         "Compute all tables from the matches recorded in RESULTS, one JSON object per line.",
     ),
-    "validate": Place(
+    "validate": CommandEntry(
         "cw.cli.championship.validate:validate_command",
         "Let every team play a match against random moves, and report all problems.",
     ),

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cw.lab.comparison import counted
-from cw.lab.league import LeagueStandings, Place
+from cw.lab.league import LeagueRow, LeagueStandings
 
 HEADINGS: Final = ("rating", "95 %", "matches", "faults", "since")
 MOST_CROSSED: Final = 8
@@ -46,7 +46,7 @@ def versions(standing: LeagueStandings) -> Table:
     return table
 
 
-def cells(place: Place) -> list[str]:
+def cells(place: LeagueRow) -> list[str]:
     """Return the table row of a version."""
     return [
         place.name,

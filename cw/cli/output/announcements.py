@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from cw.arena.bots import BotSpec
-from cw.arena.sandbox import WALLED
+from cw.arena.sandbox import BUBBLEWRAP
 from cw.cli.output.stderr import Stderr
 
 UNBOUND: Final = "NO BOUND"
@@ -52,7 +52,7 @@ def in_short(protection: str) -> str:
     'LIMITS ONLY, it can read your files (the sandbox is switched off); -v shows more'
     """
     first, *others = protection.split("; ")
-    parts = [first] if not first.startswith(WALLED) else []
+    parts = [first] if not first.startswith(BUBBLEWRAP) else []
     for other in others:
         _, mark, free = other.partition(UNBOUND)
         parts += [f"{mark}{free}"] if mark else []

@@ -7,27 +7,27 @@ from typing import Final
 
 import click
 
-from cw.cli.groups import LazyGroup, Place
+from cw.cli.groups import CommandEntry, LazyGroup
 
-COMMANDS: Final[Mapping[str, Place]] = {
-    "ask": Place(
+COMMANDS: Final[Mapping[str, CommandEntry]] = {
+    "ask": CommandEntry(
         "cw.cli.replay.ask:ask_command",
         "Ask BOT the questions of the match in the replay FILE.",
     ),
-    "export": Place(
+    "export": CommandEntry(
         "cw.cli.replay.export:export",
         "Convert the replay FILE to a page, an animation or a picture.",
     ),
-    "line": Place(
+    "line": CommandEntry(
         "cw.cli.replay.line:line", "Print a turn as a line for `cw step`, or for `cw observe`."
     ),
-    "open": Place(
+    "open": CommandEntry(
         "cw.cli.replay.open:open_command", "Watch the replay FILE in the browser, until Ctrl-C."
     ),
-    "show": Place(
+    "show": CommandEntry(
         "cw.cli.replay.show:show", "Draw a turn of the replay FILE, and list what happened in it."
     ),
-    "verify": Place(
+    "verify": CommandEntry(
         "cw.cli.replay.verify:verify",
         "Verify replays by playing them again by the rules.",
     ),

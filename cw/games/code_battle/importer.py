@@ -37,7 +37,7 @@ Tile = tuple[Number, Number]
 Slot = Literal["0", "1", "2", "3", "4", "5"]
 
 
-class ToldBot(msgspec.Struct, frozen=True):
+class WireBot(msgspec.Struct, frozen=True):
     """The player of a slot."""
 
     name: Text
@@ -45,7 +45,7 @@ class ToldBot(msgspec.Struct, frozen=True):
     owner: Text = ""
 
 
-class ToldConfig(msgspec.Struct, frozen=True):
+class WireConfig(msgspec.Struct, frozen=True):
     """The seven settings of the match."""
 
     rows: int
@@ -57,44 +57,44 @@ class ToldConfig(msgspec.Struct, frozen=True):
     energy_interval: int
 
 
-class ToldCore(msgspec.Struct, frozen=True):
+class WireCore(msgspec.Struct, frozen=True):
     """A core of the map."""
 
     pos: Tile
     owner: Number
 
 
-class ToldMap(msgspec.Struct, frozen=True):
+class WireMap(msgspec.Struct, frozen=True):
     """The map."""
 
     walls: Annotated[list[Tile], Meta(max_length=120 * 120)]
     energy_nodes: Annotated[list[Tile], Meta(max_length=RANGES["energy_nodes"][1])]
-    cores: Annotated[list[ToldCore], Meta(max_length=PLAYERS[-1] * RANGES["cores_per_player"][1])]
+    cores: Annotated[list[WireCore], Meta(max_length=PLAYERS[-1] * RANGES["cores_per_player"][1])]
     map_id: Annotated[str, Meta(max_length=200, pattern=r"^[^/\\]*$")] = ""
 
 
-class ToldMove(msgspec.Struct, frozen=True):
+class WireMove(msgspec.Struct, frozen=True):
     """A step of a bot."""
 
     origin: Tile = msgspec.field(name="from")
     way: Literal["N", "E", "S", "W"] = msgspec.field(name="dir")
 
 
-class ToldTurn(msgspec.Struct, frozen=True):
+class WireTurn(msgspec.Struct, frozen=True):
     """The inputs of a turn; the rules compute the result."""
 
-    moves: dict[Slot, list[ToldMove]] = {}
+    moves: dict[Slot, list[WireMove]] = {}
     faults: dict[Slot, FaultKind] = {}
 
 
-class ToldMatch(msgspec.Struct, frozen=True):
+class WireMatch(msgspec.Struct, frozen=True):
     """A file of the format; missing members are empty."""
 
     version: Literal[1]
-    players: Annotated[list[ToldBot], Meta(max_length=PLAYERS[-1])]
-    config: ToldConfig
-    map: ToldMap
-    turns: Annotated[list[ToldTurn], Meta(max_length=MATCH_OPTIONS["max_turns"][2])]
+    players: Annotated[list[WireBot], Meta(max_length=PLAYERS[-1])]
+    config: WireConfig
+    map: WireMap
+    turns: Annotated[list[WireTurn], Meta(max_length=MATCH_OPTIONS["max_turns"][2])]
     result: dict[str, Json] | UnsetType = UNSET
     match_id: Text = ""
     date: Text = ""
@@ -108,7 +108,7 @@ def read(document: Json) -> OwnMatch | None:
     """
     if not isinstance(document, dict) or "game" in document or not document.keys() >= OURS:
         return None
-    match: ToldMatch = from_json("replay of code-battle", document, ToldMatch)
+    match: WireMatch = from_json("replay of code-battle", document, WireMatch)
     try:
         options = options_of(match)
     except UsageError as error:
@@ -129,7 +129,7 @@ def read(document: Json) -> OwnMatch | None:
     )
 
 
-def options_of(match: ToldMatch) -> dict[str, Json]:
+def options_of(match: WireMatch) -> dict[str, Json]:
     """Return the options of a match; raise UsageError if the rules do not allow its settings."""
     check_players(len(match.players))
     config = msgspec.structs.asdict(match.config)
@@ -150,7 +150,7 @@ def map_option(map_id: str) -> str:
         return f"{map_id}.json"
 
 
-def start_document(match: ToldMatch) -> dict[str, Json]:
+def start_document(match: WireMatch) -> dict[str, Json]:
     """Return the JSON of the first state: a bot on each core, and all nodes empty."""
     cores = [(*core.pos, core.owner) for core in match.map.cores]
     owners = [owner for _, _, owner in cores]
@@ -177,7 +177,7 @@ def start_document(match: ToldMatch) -> dict[str, Json]:
     }
 
 
-def actions_of(turn: ToldTurn) -> dict[str, Json]:
+def actions_of(turn: WireTurn) -> dict[str, Json]:
     """Return the actions of a turn in the form that the codec reads."""
     moves: dict[str, Json] = {
         slot: [
@@ -188,7 +188,7 @@ def actions_of(turn: ToldTurn) -> dict[str, Json]:
     return moves | {slot: {"fault": kind} for slot, kind in turn.faults.items()}
 
 
-def whole_turns(turns: Sequence[Mapping[str, Json]], match: ToldMatch) -> Iterator[dict[str, Json]]:
+def whole_turns(turns: Sequence[Mapping[str, Json]], match: WireMatch) -> Iterator[dict[str, Json]]:
     """Yield the turns of a file with exactly the members of the format.
 
     Missing members become empty; missing scores are copied from the previous turn.

@@ -14,9 +14,9 @@ from cw.drawing import (
     LETTERED,
     MOST_PLAYERS,
     Circle,
+    Coordinate,
     Number,
     Picture,
-    Place,
     Polygon,
     Rectangle,
     Scene,
@@ -52,16 +52,16 @@ class Config(msgspec.Struct, frozen=True):
 class Node(msgspec.Struct, frozen=True):
     """A tile on which energy appears."""
 
-    row: Place
-    col: Place
+    row: Coordinate
+    col: Coordinate
     energy: bool
 
 
 class Core(msgspec.Struct, frozen=True):
     """A core; an inactive one is razed."""
 
-    row: Place
-    col: Place
+    row: Coordinate
+    col: Coordinate
     owner: Slot
     active: bool
 
@@ -70,19 +70,19 @@ class Bot(msgspec.Struct, frozen=True, rename={"number": "id"}):
     """A bot."""
 
     number: Number
-    row: Place
-    col: Place
+    row: Coordinate
+    col: Coordinate
     owner: Slot
 
 
 class Death(msgspec.Struct, frozen=True):
     """Where a bot died in this turn."""
 
-    row: Place
-    col: Place
+    row: Coordinate
+    col: Coordinate
 
 
-class Purse(msgspec.Struct, frozen=True):
+class PlayerTotals(msgspec.Struct, frozen=True):
     """A player's score."""
 
     score: Number
@@ -95,11 +95,11 @@ class Frame(msgspec.Struct, frozen=True):
     """The members of a frame that the picture uses."""
 
     config: Config
-    walls: tuple[tuple[Place, Place], ...]
+    walls: tuple[tuple[Coordinate, Coordinate], ...]
     nodes: tuple[Node, ...]
     cores: tuple[Core, ...]
     bots: tuple[Bot, ...]
-    players: tuple[Purse, ...]
+    players: tuple[PlayerTotals, ...]
     dead: tuple[Death, ...] = ()
 
     def __post_init__(self) -> None:

@@ -13,10 +13,10 @@ from cw.drawing import (
     BEFORE,
     MARKED,
     Circle,
+    Coordinate,
     Key,
     Number,
     Picture,
-    Place,
     Rectangle,
     Scene,
     Shape,
@@ -54,8 +54,8 @@ class Creature(msgspec.Struct, frozen=True, rename={"number": "creatureid", "use
 
     number: Key
     user: Key
-    x: Place
-    y: Place
+    x: Coordinate
+    y: Coordinate
     hp: Number
 
 

@@ -12,8 +12,8 @@ from msgspec import Meta
 
 from cw.drawing import (
     Circle,
+    Coordinate,
     Picture,
-    Place,
     Point,
     Polygon,
     Scene,
@@ -33,7 +33,7 @@ RADIUS: Final = 1 / sqrt(3)
 STONE: Final = -1
 
 Value = Annotated[int, Meta(ge=STONE, le=2)]
-Cell = tuple[Place, Place]
+Cell = tuple[Coordinate, Coordinate]
 """Row and column."""
 
 

@@ -11,9 +11,9 @@ from msgspec import Meta
 
 from cw.drawing import (
     Circle,
+    Coordinate,
     Key,
     Picture,
-    Place,
     Rectangle,
     Scene,
     Shape,
@@ -37,9 +37,9 @@ class Frame(msgspec.Struct, frozen=True):
 
     width: Side
     height: Side
-    player_positions: dict[str, tuple[Place, Place]]
+    player_positions: dict[str, tuple[Coordinate, Coordinate]]
     colors: tuple[tuple[Key | None, ...], ...]
-    obstacles: tuple[tuple[Place, Place], ...] | None = None
+    obstacles: tuple[tuple[Coordinate, Coordinate], ...] | None = None
 
     def __post_init__(self) -> None:
         """Raise ValueError for a board of another shape, and for positions off the board."""

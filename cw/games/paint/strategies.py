@@ -97,7 +97,7 @@ def after(state: State, player: int, action: Action, others: Sequence[Action | N
     return resolve(state, actions)
 
 
-def lead(state: State, player: int) -> int:
+def advantage(state: State, player: int) -> int:
     """Return a player's score minus the highest of the others."""
     scores = [state.score(other) for other in range(len(state.players))]
     score = scores.pop(player)
@@ -113,7 +113,7 @@ def best_at_once(state: State, player: int, rng: Random) -> Action:
     walks = set(walks_to_paint(state, player))
     values = {
         action: (
-            lead(after(state, player, action, still), player),
+            advantage(after(state, player, action, still), player),
             action.type == "walk" and action.direction in walks,
         )
         for action in ACTIONS
@@ -125,7 +125,7 @@ def plan_value(state: State, player: int, first: Action, others: Sequence[Action
     """Return the value of the best two actions starting with `first`."""
     middle = after(state, player, first, others)
     if middle.turns_left == 0:
-        return lead(middle, player)
+        return advantage(middle, player)
     still: list[Action | None] = [None] * len(state.players)
     ends = max(position_value(after(middle, player, second, still), player) for second in ACTIONS)
     return ends + 0.2 * position_value(middle, player)
@@ -134,9 +134,9 @@ def plan_value(state: State, player: int, first: Action, others: Sequence[Action
 def position_value(state: State, player: int) -> float:
     """Return the value of a state: the lead, the best shot from here, and the walk to paint."""
     if state.turns_left == 0:
-        return lead(state, player)
+        return advantage(state, player)
     shot = max(shot_gain(state, player, direction) for direction in DIRECTIONS)
-    return lead(state, player) + 0.5 * shot - 0.3 * steps_to_paint(state, player)
+    return advantage(state, player) + 0.5 * shot - 0.3 * steps_to_paint(state, player)
 
 
 def shot_gain(state: State, player: int, direction: Direction) -> int:

@@ -15,9 +15,9 @@ from flask import current_app, flash, g, redirect, request, session, url_for
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
-from cw_hub.accounts import cards, tickets
+from cw_hub.accounts import login_cards, tickets
 from cw_hub.accounts import service as accounts_service
-from cw_hub.accounts.cards import Entered, HostHolder, TeamHolder
+from cw_hub.accounts.login_cards import Entered, HostHolder, TeamHolder
 from cw_hub.accounts.roles import Role, find_role
 from cw_hub.accounts.tickets import Holder, Scope
 from cw_hub.operation import logs
@@ -70,11 +70,11 @@ class Actor:
 
     def team(self, slug: str) -> TeamHolder | None:
         """Return the current user's team in a tournament, by a card session or by membership."""
-        return holder_of("team", slug, cards.find_team) or self.role(slug).team
+        return holder_of("team", slug, login_cards.find_team) or self.role(slug).team
 
     def host(self, slug: str) -> HostHolder | None:
         """Return the host session of this browser in a tournament, or None."""
-        return holder_of("host", slug, cards.find_host)
+        return holder_of("host", slug, login_cards.find_host)
 
     def is_host(self, slug: str) -> bool:
         """Return whether the current user is a host of a tournament; admins count as hosts."""
@@ -106,7 +106,7 @@ def actor() -> Actor:
     """Return the current user; at most one query per request, none without a cookie."""
     if "actor" not in g:
         g.actor = _find()
-        logs.note(user_id=g.actor.user and g.actor.user.user_id)
+        logs.add_fields(user_id=g.actor.user and g.actor.user.user_id)
     return cast(Actor, g.actor)
 
 

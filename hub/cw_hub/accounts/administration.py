@@ -12,7 +12,7 @@ from sqlalchemy import delete as sqlalchemy_delete
 from sqlalchemy import or_, select, update
 
 from cw.errors import UsageError
-from cw_hub.accounts import audit, limits, mail, tickets
+from cw_hub.accounts import audit, mail, personal_limits, tickets
 from cw_hub.accounts import service as accounts_service
 from cw_hub.accounts.service import Account, forget_places, touch
 from cw_hub.operation import heartbeats
@@ -170,7 +170,7 @@ def _note(
     user: User,
     **detail: Any,
 ) -> None:
-    audit.note(session, f"user {verb}", f"user:{user.id}", detail=detail)
+    audit.record(session, f"user {verb}", f"user:{user.id}", detail=detail)
 
 
 def set_role(session: Session, username: str, role: Role) -> None:
@@ -227,7 +227,7 @@ def set_limit(
     Raises UsageError if the name of the limit is unknown.
     """
     user = _find(session, username)
-    limits.put(session, user.id, name, most)
+    personal_limits.put(session, user.id, name, most)
     _note(session, "limit", user, limit=name, most=most)
 
 
@@ -308,7 +308,7 @@ def note_new(resources: Resources) -> None:
             store.put_new(one.key, b"")
     if fresh or since is None:
         with resources.database.writing() as session:
-            heartbeats.note(session, heartbeats.DELETIONS, now)
+            heartbeats.record(session, heartbeats.DELETIONS, now)
 
 
 def deletions(session: Session, since: datetime | None) -> Iterator[Deletion]:

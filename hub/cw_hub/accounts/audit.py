@@ -11,7 +11,7 @@ from cw_hub.store.database import Session
 from cw_hub.store.models import Audit
 
 
-def note(  # noqa: PLR0913 - a row has so many columns
+def record(  # noqa: PLR0913 - a row has so many columns
     session: Session,
     verb: str,
     what: str,

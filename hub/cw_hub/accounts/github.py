@@ -16,17 +16,17 @@ from flask.typing import ResponseReturnValue
 
 from cw import documents
 from cw.errors import CapacityError, UsageError
-from cw_hub.accounts import forms, place_of_request, uploads
+from cw_hub.accounts import forms, picture_uploads, place_of_request
 from cw_hub.accounts import service as accounts_service
 from cw_hub.accounts.actor import actor, enter, player, players_only
 from cw_hub.accounts.pages import (
     confirm,
     destination,
     find_account,
-    go,
     is_password,
     next_path,
     note,
+    redirect_to,
     send_soon,
 )
 from cw_hub.accounts.service import GitHubPerson
@@ -115,7 +115,7 @@ def begin() -> ResponseReturnValue:
     asking, user = service(), actor().user
     if user is not None and not is_confirmed(""):
         notice(UNCONFIRMED, "bad")
-        return go(url_for("settings.page"))
+        return redirect_to(url_for("settings.page"))
     for key in [key for key in session if key.startswith(STATE)]:
         session.pop(key)
     session[NEXT] = next_path()
@@ -147,12 +147,12 @@ def callback() -> ResponseReturnValue:
         session.pop(CONFIRMED, None)
         if not is_ours:
             notice(UNDONE, "bad")
-            return go(url_for("settings.page"))
+            return redirect_to(url_for("settings.page"))
     try:
         person = ask(asking)
     except REFUSALS:
         notice(UNDONE, "bad")
-        return go(url_for("settings.page" if who.user else "account.login"))
+        return redirect_to(url_for("settings.page" if who.user else "account.login"))
     if who.user is not None:
         return connect(person)
     with one_reading() as reading:
@@ -160,7 +160,7 @@ def callback() -> ResponseReturnValue:
     if account is not None:
         return log_in(account)
     session[PERSON] = {**asdict(person), "at": resources().clock().isoformat()}
-    return go(url_for("github.welcome"))
+    return redirect_to(url_for("github.welcome"))
 
 
 def ask(asking: Any) -> GitHubPerson:
@@ -210,7 +210,7 @@ def connect(person: GitHubPerson) -> ResponseReturnValue:
         send_soon(mail)
         note("github connected", player().user_id)
         notice("Your GitHub account is connected")
-    return go(url_for("settings.page"))
+    return redirect_to(url_for("settings.page"))
 
 
 def log_in(account: accounts_service.Account) -> ResponseReturnValue:
@@ -222,7 +222,7 @@ def log_in(account: accounts_service.Account) -> ResponseReturnValue:
     except accounts_service.Refused:
         locked = forms.LOCKED.format(hub.settings.contact)
         notice(locked if account.is_locked else UNDONE, "bad")
-        return go(url_for("account.login"))
+        return redirect_to(url_for("account.login"))
     return let_in(ticket, account.user_id, "log-in github")
 
 
@@ -232,7 +232,7 @@ def let_in(ticket: str, user_id: int, what: str) -> ResponseReturnValue:
     enter(ticket, remembered=False)
     place_of_request.remember_here(user_id)
     note(what, user_id)
-    return go(address)
+    return redirect_to(address)
 
 
 @routes.route("/welcome", methods=["GET", "POST"])
@@ -240,7 +240,7 @@ def welcome() -> ResponseReturnValue:
     """Let a new user choose a username, and create the account."""
     person = newcomer()
     if person is None or actor().user is not None:
-        return go(destination() if actor().user else url_for("account.login"))
+        return redirect_to(destination() if actor().user else url_for("account.login"))
     if request.method == "GET":
         form = forms.WelcomeForm(data={"username": person.login, "email": person.email})
         return render_template("hub/accounts/welcome.html", form=form, errors={})
@@ -301,7 +301,7 @@ def take_picture(person: GitHubPerson) -> str | None:
         ) as answer:
             answer.raise_for_status()
             data = answer.raw.read(LARGEST_PICTURE + 1, decode_content=True)
-        return uploads.keep(f"github {person.github_id}", data)
+        return picture_uploads.keep(f"github {person.github_id}", data)
     except (requests.RequestException, UsageError, CapacityError, OSError):
         return None
 
@@ -314,7 +314,7 @@ def confirm_connection() -> ResponseReturnValue:
     account, user = own_account(), player()
     if account.password_hash is None and own_settings().has_github:
         notice(NO_PASSWORD, "bad")
-        return go(url_for("settings.page"))
+        return redirect_to(url_for("settings.page"))
     if account.password_hash and not is_right(account):
         return refuse()
     at = resources().clock().isoformat()
@@ -330,7 +330,7 @@ def disconnect() -> ResponseReturnValue:
     account, hub = own_account(), resources()
     if account.password_hash is None:
         notice(NO_PASSWORD, "bad")
-        return go(url_for("settings.page"))
+        return redirect_to(url_for("settings.page"))
     if not is_right(account):
         return refuse()
     try:
@@ -342,7 +342,7 @@ def disconnect() -> ResponseReturnValue:
     send_soon(mail)
     note("github disconnected", account.user_id)
     notice("Your GitHub account is disconnected")
-    return go(url_for("settings.page"))
+    return redirect_to(url_for("settings.page"))
 
 
 def is_right(account: accounts_service.Account) -> bool:

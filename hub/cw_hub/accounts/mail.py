@@ -307,7 +307,7 @@ NEWS: Final[tuple[NewsKind, ...]] = get_args(NewsKind)
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class MailFilter:
     """A user's setting for news of one kind."""
 
     column: InstrumentedAttribute[bool]
@@ -316,9 +316,9 @@ class Choice:
     """What the emails are about, as it follows the word `mails`."""
 
 
-CHOICES: Final[Mapping[NewsKind, Choice]] = {
-    "inactive": Choice(User.bot_mails, about="about your bots"),
-    "announce": Choice(User.host_mails, about="from the hosts of your tournaments"),
+CHOICES: Final[Mapping[NewsKind, MailFilter]] = {
+    "inactive": MailFilter(User.bot_mails, about="about your bots"),
+    "announce": MailFilter(User.host_mails, about="from the hosts of your tournaments"),
 }
 
 

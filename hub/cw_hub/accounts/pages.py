@@ -54,7 +54,7 @@ def note(what: str, user_id: int | None) -> None:
     log.info("%s address=%s user=%s", what, request.remote_addr, user_id or "-")
 
 
-def go(address: str) -> Response:
+def redirect_to(address: str) -> Response:
     """Redirect after a POST (303 See Other)."""
     return redirect(address, 303)
 
@@ -66,7 +66,7 @@ def go(address: str) -> Response:
 def login() -> ResponseReturnValue:
     """Show the login form; redirect users who are already logged in."""
     if actor().user:
-        return go(destination())
+        return redirect_to(destination())
     refused = session.pop(REFUSED, {})
     form = forms.LoginForm(data={"username": refused.get("username"), "remember": True})
     return render_template(
@@ -78,7 +78,7 @@ def login() -> ResponseReturnValue:
 def log_in() -> ResponseReturnValue:
     """Log in, or redirect to the form with the error shown at its field."""
     if actor().user:
-        return go(destination())
+        return redirect_to(destination())
     form = forms.LoginForm(request.form)
     account = find_account(form.username.data or "")
     errors = login_errors(account, form.password.data or "")
@@ -93,7 +93,7 @@ def log_in() -> ResponseReturnValue:
     enter(ticket, remembered=remembered)
     place_of_request.remember_here(account.user_id)
     note("log-in", account.user_id)
-    return go(address)
+    return redirect_to(address)
 
 
 def find_account(username: str) -> accounts_service.Account | None:
@@ -134,7 +134,7 @@ def refuse_login(form: forms.LoginForm, errors: dict[str, str]) -> Response:
     # Cookies are small.
     session[REFUSED] = {"username": (form.username.data or "")[:64], "errors": errors}
     path = next_path()
-    return go(url_for("account.login", next=path) if path else url_for("account.login"))
+    return redirect_to(url_for("account.login", next=path) if path else url_for("account.login"))
 
 
 def open_session(account: accounts_service.Account, password: str, *, remembered: bool) -> str:
@@ -155,7 +155,7 @@ def logout() -> ResponseReturnValue:
     if ticket:
         with resources().database.writing() as writing:
             accounts_service.log_out(writing, ticket)
-    return go(url_for("ranking.page"))
+    return redirect_to(url_for("ranking.page"))
 
 
 # Register
@@ -165,7 +165,7 @@ def logout() -> ResponseReturnValue:
 def register() -> ResponseReturnValue:
     """Register an account, or show the form with its errors."""
     if actor().user:
-        return go(destination())
+        return redirect_to(destination())
     form = forms.RegisterForm(request.form)
     if request.method == "GET":
         return registration(form, {})
@@ -200,7 +200,7 @@ def make_account(form: forms.RegisterForm) -> ResponseReturnValue:
     enter(ticket, remembered=False)
     place_of_request.remember_here(user_id)
     note("register", user_id)
-    return go(address)
+    return redirect_to(address)
 
 
 def confirm(writing: Writing, user_id: int) -> int:
@@ -224,7 +224,7 @@ def send_soon(mail_id: int | None) -> None:
 def forgot() -> ResponseReturnValue:
     """Email a link to reset a forgotten password."""
     if actor().user:
-        return go(destination())
+        return redirect_to(destination())
     form = forms.ForgotForm(request.form)
     if request.method == "GET":
         return render_template("hub/accounts/forgot.html", form=form, errors={})
@@ -239,7 +239,7 @@ def forgot() -> ResponseReturnValue:
         mail = accounts_mail.put(writing, "reset", account.user_id)
     send_soon(mail)
     notice(SENT)
-    return go(url_for("account.forgot"))
+    return redirect_to(url_for("account.forgot"))
 
 
 @routes.route("/reset/<ticket>", methods=["GET", "POST"])
@@ -281,7 +281,7 @@ def change_by_link(link: str, password: str) -> ResponseReturnValue:
     enter(ticket, remembered=False)
     place_of_request.remember_here(user_id)
     note("reset", user_id)
-    return go(url_for("ranking.page"))
+    return redirect_to(url_for("ranking.page"))
 
 
 # Confirm the email
@@ -300,7 +300,7 @@ def verify(ticket: str) -> ResponseReturnValue:
     except accounts_service.LinkExpired:
         return expired(LINK_EXPIRED)
     notice("Your email address is confirmed")
-    return go(url_for("settings.page" if actor().user else "account.login"))
+    return redirect_to(url_for("settings.page" if actor().user else "account.login"))
 
 
 @routes.post("/verify")
@@ -316,7 +316,7 @@ def send_verification() -> ResponseReturnValue:
         mail = confirm(writing, player().user_id)
     send_soon(mail)
     notice("You will shortly receive an email with a link to confirm your address.")
-    return go(url_for("settings.page"))
+    return redirect_to(url_for("settings.page"))
 
 
 PATH_OF_SITE: Final = re.compile(r"/(?![/\\])[^\\\x00-\x1f\x7f-\x9f]*")

@@ -9,7 +9,7 @@ from typing import Final
 
 from flask import Response, after_this_request, current_app, request
 
-from cw_hub.accounts import places
+from cw_hub.accounts import known_places
 from cw_hub.pages.limiter import network
 from cw_hub.pages.request import one_reading, resources
 
@@ -35,9 +35,12 @@ def remember_here(user_id: int) -> None:
     """Remember this browser and its network as known places of a user who has just logged in."""
     hub, mine = resources(), browser() or token_urlsafe(16)
     secret = hub.secret_key
-    here = (places.key_of(secret, "browser", mine), places.key_of(secret, "network", network()))
+    here = (
+        known_places.key_of(secret, "browser", mine),
+        known_places.key_of(secret, "network", network()),
+    )
     with hub.database.writing() as writing:
-        places.remember(writing, user_id, here)
+        known_places.remember(writing, user_id, here)
 
     @after_this_request
     def hold(answer: Response) -> Response:
@@ -58,9 +61,9 @@ def known_here(username: str) -> str:
     Executes one query.
     """
     hub, mine = resources(), browser()
-    here = {places.key_of(hub.secret_key, "network", network()): f"network {network()}"}
+    here = {known_places.key_of(hub.secret_key, "network", network()): f"network {network()}"}
     if mine:
-        here = {places.key_of(hub.secret_key, "browser", mine): f"browser {mine}", **here}
+        here = {known_places.key_of(hub.secret_key, "browser", mine): f"browser {mine}", **here}
     with one_reading() as reading:
-        its = places.known_places(reading, username, here)
+        its = known_places.known_places(reading, username, here)
     return next((words for place, words in here.items() if place in its), "")

@@ -8,7 +8,7 @@ from typing import Final
 
 from sqlalchemy import and_, bindparam, select
 
-from cw_hub.accounts.cards import TeamHolder
+from cw_hub.accounts.login_cards import TeamHolder
 from cw_hub.store.database import Session
 from cw_hub.store.models import Competition, CompetitionHost, Group, Team, TeamMember
 

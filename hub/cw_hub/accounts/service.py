@@ -438,7 +438,7 @@ def ask_for_email(session: Session, user_id: int, email: str) -> list[int]:
     tickets.revoke_all(session, user_id, "email")
     mail.drop_of(session, "email", user_id)
     session.actor = row.username
-    audit.note(session, "ask-for-email", f"user:{user_id}")
+    audit.record(session, "ask-for-email", f"user:{user_id}")
     mails = [mail.put(session, "email", user_id, email=email)]
     if row.email and row.email_verified_at is not None:
         mails.append(mail.put(session, "moving", user_id, email=row.email))
@@ -474,7 +474,7 @@ def change_email(session: Session, link: str) -> int:
     tickets.revoke_all(session, redeemed.user_id, *tickets.LINKS)
     session.actor = username
     # The audit log is kept forever, so it must not contain the email address.
-    audit.note(session, "change-email", f"user:{redeemed.user_id}")
+    audit.record(session, "change-email", f"user:{redeemed.user_id}")
     return redeemed.user_id
 
 

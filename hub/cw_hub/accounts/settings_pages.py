@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC
 from functools import lru_cache
+from typing import Final
 
 from flask import Blueprint, Flask, abort, current_app, render_template, request, url_for
 from flask.typing import ResponseReturnValue
@@ -13,9 +14,10 @@ from werkzeug.datastructures import MultiDict
 from wtforms import Form
 
 from cw.errors import UsageError
-from cw_hub.accounts import administration, forms, mail, tickets, uploads
+from cw_hub.accounts import administration, forms, mail, picture_uploads, tickets
 from cw_hub.accounts import service as accounts_service
 from cw_hub.accounts.actor import (
+    actor,
     enter,
     leave,
     must_confirm,
@@ -24,7 +26,17 @@ from cw_hub.accounts.actor import (
     players_only,
     players_only_json,
 )
-from cw_hub.accounts.pages import go, is_password, note, passwords
+from cw_hub.accounts.pages import (
+    LINK_EXPIRED,
+    expired,
+    is_open,
+    is_password,
+    note,
+    passwords,
+    redirect_to,
+    send_soon,
+)
+from cw_hub.accounts.pages import routes as account_routes
 from cw_hub.accounts.tickets import NewToken
 from cw_hub.pages.layout import COUNTRIES, folder_of_flags, notice, show_once
 from cw_hub.pages.limiter import note_done
@@ -38,7 +50,7 @@ token_routes = Blueprint("tokens", __name__, url_prefix="/settings/tokens")
 def install(app: Flask, card: Callable[[int], Markup]) -> None:
     """Set the function that renders a user's card above the settings; install the image reader."""
     app.extensions["settings_card"] = card
-    uploads.install(app)
+    picture_uploads.install(app)
 
 
 @routes.get("")
@@ -134,7 +146,7 @@ def save() -> ResponseReturnValue:
             writing, player().user_id, form.country.data or None, form.born_on()
         )
     notice("Your settings were saved")
-    return go(url_for("settings.page"))
+    return redirect_to(url_for("settings.page"))
 
 
 @routes.post("/avatar")
@@ -143,17 +155,17 @@ def change_avatar() -> ResponseReturnValue:
     """Set the player's avatar."""
     if must_confirm():
         notice(forms.CONFIRM_FIRST, "bad")
-        return go(url_for("settings.page"))
+        return redirect_to(url_for("settings.page"))
     try:
-        digest = uploads.keep_upload(str(player().user_id))
+        digest = picture_uploads.keep_upload(str(player().user_id))
     except UsageError as error:
         notice(str(error), "bad")
-        return go(url_for("settings.page"))
+        return redirect_to(url_for("settings.page"))
     with one_writing() as writing:
         accounts_service.set_avatar(writing, player().user_id, digest)
     note_done()
     notice("Your profile picture was changed")
-    return go(url_for("settings.page"))
+    return redirect_to(url_for("settings.page"))
 
 
 @routes.post("/mails")
@@ -164,7 +176,7 @@ def want_mails() -> ResponseReturnValue:
     with one_writing() as writing:
         accounts_service.want_mails(writing, player().user_id, **wanted)
     notice("Your settings were saved")
-    return go(url_for("settings.page"))
+    return redirect_to(url_for("settings.page"))
 
 
 @routes.post("/password")
@@ -257,7 +269,7 @@ def revoke(digest: str) -> ResponseReturnValue:
         abort(404, "There is no such token.")
     note("token revoked", user.user_id)
     notice("The token was revoked")
-    return go(url_for("settings.page"))
+    return redirect_to(url_for("settings.page"))
 
 
 news_routes = Blueprint("news", __name__)
@@ -281,3 +293,52 @@ def unsubscribe(ticket: str) -> ResponseReturnValue:
             mail.turn_off(session, subscription)
     about = mail.CHOICES[subscription.kind].about
     return render_template("hub/accounts/unsubscribe.html", about=about, is_off=is_off)
+
+
+email_pages_routes: Final = (account_routes, routes)
+"""The confirmation link is an account page, the form a settings page."""
+
+SENT: Final = "We sent a link to {email}. Open it within a day to confirm the address."
+"""The text is the same if another account has this email address, so as not to reveal it."""
+THE_SAME: Final = "This is already your address"
+
+
+@routes.post("/email")
+@players_only
+def change_email() -> ResponseReturnValue:
+    """Send a link to the new email address if the password is right, and notify the old one."""
+    form, hub = forms.EmailForm(request.form), resources()
+    errors = {} if form.validate() else forms.first_errors(form)
+    own, account = own_settings(), own_account()
+    email = form.email.data or ""
+    if not errors and email == (own.email or "") and own.is_confirmed:
+        errors = {"email": THE_SAME}
+    if not errors and own.has_password and not is_password(account, form.password.data or ""):
+        errors = {"password": forms.WRONG_PASSWORD}
+    if errors:
+        return show_with(None, errors), 422
+    with hub.database.writing() as writing:
+        mails = accounts_service.ask_for_email(writing, player().user_id, email)
+    note_done()
+    for mail_id in mails:
+        send_soon(mail_id)
+    note("new address asked for", player().user_id)
+    notice(SENT.format(email=email))
+    return redirect_to(url_for("settings.page"))
+
+
+@account_routes.route("/email/<ticket>", methods=["GET", "POST"])
+def confirm_email(ticket: str) -> ResponseReturnValue:
+    """Change the email address to the one that the link was sent to."""
+    hub = resources()
+    if request.method == "GET":
+        page = render_template("hub/accounts/verify.html")
+        return page if is_open("email", ticket) else expired(LINK_EXPIRED)
+    try:
+        with hub.database.writing() as writing:
+            user_id = accounts_service.change_email(writing, ticket)
+    except accounts_service.LinkExpired:
+        return expired(LINK_EXPIRED)
+    note("address changed", user_id)
+    notice("Your email address was changed")
+    return redirect_to(url_for("settings.page" if actor().user else "account.login"))

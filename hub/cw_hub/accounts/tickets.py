@@ -321,7 +321,7 @@ def create(session: Session, user_id: int, new: NewToken) -> str:
     lifetime = timedelta(days=new.days)
     text = issue_token(session, user_id, new.name, scopes=new.scopes, lifetime=lifetime)
     detail = {"name": new.name, "scopes": sorted(new.scopes), "days": new.days}
-    audit.note(session, "create token", f"user:{user_id}", detail=detail)
+    audit.record(session, "create token", f"user:{user_id}", detail=detail)
     return text
 
 
@@ -362,7 +362,7 @@ def revoke_token(session: Session, user_id: int, digest: str) -> bool:
     )
     if gone is None:
         return False
-    audit.note(session, "revoke token", f"user:{user_id}", detail={"name": gone})
+    audit.record(session, "revoke token", f"user:{user_id}", detail={"name": gone})
     return True
 
 

@@ -123,7 +123,7 @@ def check_now(resources: Resources, bot: int, hosting_of: HostingOf) -> None:
             target = health.check_target(session, bot, hosting_of)
         if target is None:
             return
-        logs.note(bot_id=target.bot_id)
+        logs.add_fields(bot_id=target.bot_id)
         try:
             steps = steps_of(resources, target)
         except (Distrusted, Defect) as error:

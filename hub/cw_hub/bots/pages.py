@@ -26,7 +26,7 @@ from cw.kits import languages_of
 from cw.web.games import game_page
 from cw_hub.accounts.actor import must_confirm, one_writing, player, players_only, players_only_json
 from cw_hub.accounts.forms import first_errors, is_filled, needs, stripped
-from cw_hub.accounts.pages import go
+from cw_hub.accounts.pages import redirect_to
 from cw_hub.bots import check_requests, programs
 from cw_hub.bots import service as bots_service
 from cw_hub.bots.addresses import INSECURE, INTERNAL, address_problem
@@ -313,7 +313,7 @@ def find(name: str) -> BotView:
     if bot is None or bot.user_id != player().user_id or bot.status == "RETIRED":
         abort(404, "There is no such bot.")
     if bot.game == OF_ITS_OWN:
-        abort(go(address(bot)))
+        abort(redirect_to(address(bot)))
     return bot
 
 
@@ -349,7 +349,7 @@ def edit(name: str) -> ResponseReturnValue:
     errors = first_errors(form)
     if errors:
         notice(next(iter(errors.values())), "bad")
-        return go(address(bot))
+        return redirect_to(address(bot))
     endpoint = str(form.endpoint.data) if isinstance(form, EditForm) else bot.endpoint
     description = form.description.data or ""
     if endpoint != bot.endpoint:
@@ -364,7 +364,7 @@ def edit(name: str) -> ResponseReturnValue:
     if is_new:
         check_requests.send_check(bot.id)
     notice("Your changes were saved")
-    return go(address(bot))
+    return redirect_to(address(bot))
 
 
 @routes.post("/bot/<name>/rotate")
@@ -391,11 +391,11 @@ def check(name: str) -> ResponseReturnValue:
     check_requests.claim_bot(bot)
     if not check_requests.send_check(bot.id, is_program=bot.kind == "program"):
         notice("Bots cannot be checked right now. Please try again soon.", "bad")
-        return go(address(bot))
+        return redirect_to(address(bot))
     note_done()
     notice("Your bot is being checked.", "plain")
     # The page then polls for the check result and shows it.
-    return go(url_for("bots.page", name=bot.name, game=bot.game, checking=1))
+    return redirect_to(url_for("bots.page", name=bot.name, game=bot.game, checking=1))
 
 
 @routes.post("/bot/<name>/retire")
@@ -405,8 +405,8 @@ def retire(name: str) -> ResponseReturnValue:
     bot = find(name)
     if request.form.get("confirm", "") != bot.name:
         notice("Type the bot's name to retire it.", "bad")
-        return go(address(bot))
+        return redirect_to(address(bot))
     with one_writing() as writing:
         bots_service.retire(writing, bot.id)
     notice(f"{bot.name} was retired.")
-    return go(url_for("bots.index"))
+    return redirect_to(url_for("bots.index"))

@@ -15,7 +15,7 @@ from typing import Final
 
 from cw import kits
 from cw.arena.bots import BotSpec
-from cw.arena.sandbox import bubblewrap, measured, shares
+from cw.arena.sandbox import bubblewrap, cgroups, measured
 from cw.arena.sandbox.measured import ADVICE as MEASURED_ADVICE
 from cw.arena.sandbox.measured import SHARED, Measurement
 from cw.errors import ArenaError, Failure
@@ -130,7 +130,7 @@ def report_limits(settings: HubSettings) -> None:
             logger.error("no programs are run: %s", problem)
         return
     if not settings.public_url:
-        free = free_of_limits(settings) if settings.players else shares.free_of_bounds()
+        free = free_of_limits(settings) if settings.players else cgroups.free_of_bounds()
         if free:
             logger.warning("nothing limits the %s of a program here: %s", free, MEASURED_ADVICE)
         return

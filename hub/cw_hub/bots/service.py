@@ -281,7 +281,7 @@ def change_status(
     """Set the status of a bot, and record the change."""
     if bot.status != status:
         detail = {"from": bot.status, "to": status, "reason": reason[:LONGEST_REASON]}
-        audit.note(session, "status", f"bot:{bot.bot_id}", detail=detail)
+        audit.record(session, "status", f"bot:{bot.bot_id}", detail=detail)
         show_anew(session, Bot.id == bot.id)
     bot.status, bot.reason = status, reason[:LONGEST_REASON]
 
@@ -333,7 +333,7 @@ def rotate(session: Session, sealer: Sealer, view: BotView) -> str:
     if bot.secret_version != view.secret_version:
         raise Busy(ROTATED)
     secret = give_secret(bot, sealer)
-    audit.note(session, "rotate", f"bot:{bot.bot_id}")
+    audit.record(session, "rotate", f"bot:{bot.bot_id}")
     begin_again(session, bot)
     return secret
 
@@ -395,7 +395,7 @@ def use_version(session: Session, view: BotView, number: int) -> None:
     versions.activate(session, bot, number)
     bot.failures, bot.protocol_ok = 0, True
     note = {"version": number}
-    audit.note(session, "version", f"bot:{bot.bot_id}", detail=note)
+    audit.record(session, "version", f"bot:{bot.bot_id}", detail=note)
     change_status(session, bot, "ACTIVE", "")
 
 
@@ -455,7 +455,7 @@ def retire(session: Session, bot: int) -> bool:
         return False
     forget_planned_addresses(session, bot)
     versions.forget(session, [bot])
-    audit.note(session, "retire", f"bot:{name}")
+    audit.record(session, "retire", f"bot:{name}")
     show_anew(session, Bot.id == bot)
     return True
 

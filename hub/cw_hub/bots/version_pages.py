@@ -15,7 +15,7 @@ from markupsafe import Markup
 from cw.errors import CapacityError, UsageError
 from cw_hub.accounts.actor import must_confirm, one_writing, players_only
 from cw_hub.accounts.forms import first_errors
-from cw_hub.accounts.pages import go
+from cw_hub.accounts.pages import redirect_to
 from cw_hub.bots import check_requests, programs, versions
 from cw_hub.bots import service as bots_service
 from cw_hub.bots.check_requests import CONFIRM, UNCONFIRMED
@@ -184,7 +184,7 @@ def register_program() -> ResponseReturnValue:
     number = save(resources(), bot.id, bot.bot_id, package, note)
     check_requests.send_check(bot.id, is_program=True)
     notice(CHECKED_NEXT.format(number).capitalize())
-    return go(url_for("bots.page", name=values["name"], game=values["game"]))
+    return redirect_to(url_for("bots.page", name=values["name"], game=values["game"]))
 
 
 def refused(form: ProgramForm, errors: dict[str, str]) -> ResponseReturnValue:
@@ -205,11 +205,11 @@ def upload(name: str) -> ResponseReturnValue:
         number = save(hub, bot.id, bot.bot_id, package, note)
     except (CapacityError, UsageError) as error:
         notice(str(error), "bad")
-        return go(address(bot))
+        return redirect_to(address(bot))
     note_done()
     check_requests.send_check(bot.id, is_program=True)
     notice(CHECKED_NEXT.format(number).capitalize())
-    return go(address(bot))
+    return redirect_to(address(bot))
 
 
 @routes.post("/bot/<name>/use-version")
@@ -223,11 +223,11 @@ def use_version(name: str) -> ResponseReturnValue:
             bots_service.use_version(writing, bot, number)
     except UsageError as error:
         notice(str(error), "bad")
-        return go(address(bot))
+        return redirect_to(address(bot))
     if number != bot.version:
         note_done()
     notice(PLAYS_NEXT.format(number).capitalize())
-    return go(address(bot))
+    return redirect_to(address(bot))
 
 
 @routes.get("/bot/<name>/version/<int:number>.zip")

@@ -8,61 +8,67 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from cw.cli.groups import LazyGroup, Place
+from cw.cli.groups import CommandEntry, LazyGroup
 from cw.errors import Failure
 
 if TYPE_CHECKING:
     from cw_hub.cli.cup import NewPlayers
 
-COMMANDS: Final[Mapping[str, Place]] = {
-    "demo": Place(
+COMMANDS: Final[Mapping[str, CommandEntry]] = {
+    "demo": CommandEntry(
         "cw_hub.cli.serve:demo", "Run a demo hub with people, bots and matches to explore."
     ),
-    "serve": Place(
+    "serve": CommandEntry(
         "cw_hub.cli.serve:serve", "Run the hub until Ctrl-C: its pages, matches and jobs."
     ),
-    "worker": Place("cw_hub.cli.serve:worker", "Play matches until stopped."),
-    "scheduler": Place(
+    "worker": CommandEntry("cw_hub.cli.serve:worker", "Play matches until stopped."),
+    "scheduler": CommandEntry(
         "cw_hub.cli.serve:scheduler", "Start what is due and run periodic jobs, until stopped."
     ),
-    "player": Place(
+    "player": CommandEntry(
         "cw_hub.cli.serve:player",
         "Play what a hub sends on standard input; the hub, or its service, starts it.",
     ),
-    "user": Place("cw_hub.cli.site:user", "Show, lock, delete and change accounts."),
-    "match": Place("cw_hub.cli.site:match", "Requeue a failed match, or cancel one."),
-    "bot": Place("cw_hub.cli.site:bot", "Add a web service as a bot; suspend or restore a bot."),
-    "token": Place("cw_hub.cli.site:token", "Create, list and revoke access tokens for the API."),
-    "keys": Place(
+    "user": CommandEntry("cw_hub.cli.site:user", "Show, lock, delete and change accounts."),
+    "match": CommandEntry("cw_hub.cli.site:match", "Requeue a failed match, or cancel one."),
+    "bot": CommandEntry(
+        "cw_hub.cli.site:bot", "Add a web service as a bot; suspend or restore a bot."
+    ),
+    "token": CommandEntry(
+        "cw_hub.cli.site:token", "Create, list and revoke access tokens for the API."
+    ),
+    "keys": CommandEntry(
         "cw_hub.cli.operation:keys",
         "Create and rotate the keys that encrypt secrets.",
     ),
-    "ratings": Place(
+    "ratings": CommandEntry(
         "cw_hub.cli.rated:ratings_group",
         "Verify or recompute the ratings of rated competitions from their matches.",
     ),
-    "competition": Place(
+    "competition": CommandEntry(
         "cw_hub.cli.competition:competition",
         "Create, configure, pause and resume competitions.",
     ),
-    "doctor": Place(
+    "doctor": CommandEntry(
         "cw_hub.cli.operation:doctor",
         "Check whether a hub has everything it needs, and how to fix what it lacks.",
     ),
-    "settings": Place(
+    "settings": CommandEntry(
         "cw_hub.cli.operation:settings_command",
         "Print every setting with its value and meaning.",
     ),
-    "backup": Place(
+    "backup": CommandEntry(
         "cw_hub.cli.operation:backup_group",
         "Back up all rows of the hub into one file, while it runs.",
     ),
-    "restore": Place(
+    "restore": CommandEntry(
         "cw_hub.cli.operation:restore_command",
         "Fill an empty database from a backup SOURCE, and verify its ratings.",
     ),
-    "db": Place("cw_hub.cli.operation:db", "Migrate the database to the revision of this program."),
-    "store": Place("cw_hub.cli.operation:store", "Create the bucket of the object store."),
+    "db": CommandEntry(
+        "cw_hub.cli.operation:db", "Migrate the database to the revision of this program."
+    ),
+    "store": CommandEntry("cw_hub.cli.operation:store", "Create the bucket of the object store."),
 }
 
 

@@ -36,7 +36,7 @@ NO_SLUG: Final = "SLUG must be 1 to 32 lower-case letters, digits and hyphens, n
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class NewOptions:
     """The options for a new competition; "": the default, or the value that `like` has."""
 
     format: str
@@ -108,7 +108,7 @@ def new(
 
     For a tournament, prints the token of its host once, and with --json those of the cards.
     """
-    wanted = Wanted(slug="" if of_game else name, **options)
+    wanted = NewOptions(slug="" if of_game else name, **options)
     if of_game:
         slug = of_game if name in tournament.MAKERS else ""
         wanted = replace(wanted, format=name, game=of_game, slug=slug)
@@ -142,7 +142,7 @@ class Plan:
         return facts
 
 
-def plan(session: Session, wanted: Wanted) -> Plan:
+def plan(session: Session, wanted: NewOptions) -> Plan:
     """Complete the options for a new competition; raise UsageError if they are invalid."""
     new_one = NewCompetition(
         wanted.game, wanted.title, wanted.slug, {}, read_text(wanted.description)
@@ -171,7 +171,7 @@ def format_called(name: str) -> Format:
 
 
 def like_another(
-    session: Session, wanted: Wanted, new_one: NewCompetition
+    session: Session, wanted: NewOptions, new_one: NewCompetition
 ) -> tuple[Format, NewCompetition, str]:
     """Return the format, game, settings, description and time zone of another competition.
 

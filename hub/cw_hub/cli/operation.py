@@ -184,7 +184,7 @@ def rotate(settings: HubSettings) -> None:
             total += number
         with resources.database.writing(OPERATOR) as session:
             about, first = {"secrets": total}, f"key:{resources.sealer.key_id}"
-            audit.note(session, "rotate", first, detail=about)
+            audit.record(session, "rotate", first, detail=about)
     click.echo(f"encrypted {total} secrets with {first.removeprefix('key:')}")
 
 

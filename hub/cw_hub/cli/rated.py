@@ -62,7 +62,7 @@ def rebuild(session: Session, slug: str | None) -> list[Answer]:
     answers = []
     for one in chosen(rated_service.rated_competitions(session), slug):
         detail = {"matches": rated_service.rebuild(session, one.id)}
-        audit.note(session, "rebuild", f"rated/{one.slug}", detail=detail)
+        audit.record(session, "rebuild", f"rated/{one.slug}", detail=detail)
         words = f"{one.slug}: {detail['matches']} matches"
         answers.append(({"competition": one.slug, **detail}, words))
     return answers

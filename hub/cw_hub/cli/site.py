@@ -13,8 +13,7 @@ import click
 from email_validator import EmailNotValidError, validate_email
 
 from cw.errors import UsageError, visible
-from cw_hub.accounts import administration, tickets
-from cw_hub.accounts import limits as accounts_limits
+from cw_hub.accounts import administration, personal_limits, tickets
 from cw_hub.accounts.tickets import NewToken, Scope
 from cw_hub.bots import house
 from cw_hub.bots import service as bots_service
@@ -257,11 +256,11 @@ def limit(session: Session, name: str, limit: str | None, most: str | None) -> A
     "usual". Without MOST, or without both, prints the limits that differ from the usual ones.
     """
     if limit is not None and most is not None:
-        number = None if most == "usual" else accounts_limits.read_most(most)
+        number = None if most == "usual" else personal_limits.read_most(most)
         administration.set_limit(session, name, limit, number)
-    limits = accounts_limits.of_user(session, administration.find(session, name).id)
+    limits = personal_limits.of_user(session, administration.find(session, name).id)
     chosen = {key: value for key, value in limits.items() if limit in (None, key)}
-    lines = [f"{accounts_limits.LIMITS[key]}: {value}" for key, value in chosen.items()]
+    lines = [f"{personal_limits.LIMITS[key]}: {value}" for key, value in chosen.items()]
     return {"user": name, "limits": chosen}, "\n".join(lines) or "as usual"
 
 

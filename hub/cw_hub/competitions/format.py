@@ -27,8 +27,8 @@ from cw_hub.competitions.forms import SettingField, show_all
 from cw_hub.competitions.service import CompetitionFacts, Dates
 from cw_hub.matches import friendly_pages
 from cw_hub.matches.match_types import NOTHING, MatchType, MatchTypes
-from cw_hub.operation.maintenance import Chore
 from cw_hub.operation.queue import Job
+from cw_hub.operation.scheduler import Chore
 from cw_hub.pages.layout import Application, Family
 from cw_hub.store.database import Session
 from cw_hub.store.models import Bot, CompetitionState
@@ -57,7 +57,7 @@ class NewsItem:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Leader:
     """A leader of a competition: the holder of one of its top ranks."""
 
     rank: int
@@ -213,7 +213,7 @@ class Format(MatchType):
         """Return the URL of a competition's page; None for the page of its game."""
         return None
 
-    def leaders(self, session: Session, competition: int, /) -> Sequence[Place]:
+    def leaders(self, session: Session, competition: int, /) -> Sequence[Leader]:
         """Return the leaders of a competition, by its id."""
         return ()
 

@@ -11,7 +11,7 @@ from flask import request
 
 from cw.errors import ProtocolError, UsageError
 from cw.games.wire import read_json
-from cw_hub.accounts import uploads
+from cw_hub.accounts import picture_uploads
 from cw_hub.competitions import service as competitions_service
 from cw_hub.competitions.service import CompetitionFacts
 from cw_hub.pages.layout import notice
@@ -86,7 +86,7 @@ def change_picture_of(facts: CompetitionFacts, owner: str, actor: str) -> None:
     a message if the file is not an image.
     """
     is_removed = "remove" in request.form
-    picture = None if is_removed else uploads.keep_upload(owner, "wide")
+    picture = None if is_removed else picture_uploads.keep_upload(owner, "wide")
     with resources().database.writing(actor) as session:
         competitions_service.set_picture(session, facts.id, picture)
     note_done()

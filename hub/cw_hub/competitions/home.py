@@ -9,7 +9,7 @@ from typing import Final
 
 from sqlalchemy import func, select
 
-from cw_hub.competitions.format import Format, Place
+from cw_hub.competitions.format import Format, Leader
 from cw_hub.competitions.service import CompetitionFacts, dates_of, facts_of
 from cw_hub.pages.layout import address_of
 from cw_hub.store.database import Session
@@ -40,7 +40,7 @@ class Top:
     """The id of the match that started most recently."""
     next_at: datetime | None
     """When the next match is planned or the competition starts; None if unknown."""
-    places: tuple[Place, ...]
+    places: tuple[Leader, ...]
 
     @property
     def address(self) -> str:
@@ -78,7 +78,7 @@ class Ended:
     competition: CompetitionFacts
     address: str
     at: datetime
-    places: tuple[Place, ...]
+    places: tuple[Leader, ...]
 
 
 def ended(session: Session, formats: Sequence[Format]) -> list[Ended]:

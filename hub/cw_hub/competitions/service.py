@@ -389,7 +389,7 @@ def new(  # noqa: PLR0913 - as many things as there are to be said
     except IntegrityError:
         raise CompetitionTaken(f"there is a competition {kind}/{row.slug} already") from None
     name = f"competition:{kind}/{row.slug}"
-    audit.note(session, "new", name, competition_id=row.id)
+    audit.record(session, "new", name, competition_id=row.id)
     return facts_of(row)
 
 
@@ -420,7 +420,7 @@ def set_state(
     if state == "running":
         row.settings = {**row.settings, SINCE: session.now().isoformat()}
     name = f"competition:{row.format}/{row.slug}"
-    audit.note(session, state, name, competition_id=row.id)
+    audit.record(session, state, name, competition_id=row.id)
 
 
 def check_plan(session: Session, row: Competition) -> None:
@@ -457,7 +457,7 @@ def note_dates(session: Session, row: Competition, dates: Dates) -> None:
     name = f"competition:{row.format}/{row.slug}"
     moments = {"starts": dates.starts, "ends": dates.ends}
     detail = {what: at and at.isoformat() for what, at in moments.items()} | {"zone": row.zone}
-    audit.note(session, "set dates", name, detail=detail, competition_id=row.id)
+    audit.record(session, "set dates", name, detail=detail, competition_id=row.id)
 
 
 def set_paused(session: Session, competition: int, *, paused: bool) -> bool:
@@ -482,7 +482,7 @@ def set_values(
     row.settings = {**row.settings, **values}
     row.revision += 1
     name = f"competition:{row.format}/{row.slug}"
-    audit.note(session, "set", name, detail=values, competition_id=row.id)
+    audit.record(session, "set", name, detail=values, competition_id=row.id)
 
 
 def describe(
@@ -504,7 +504,7 @@ def describe(
     row.revision += 1
     name = f"competition:{row.format}/{row.slug}"
     detail = {"title": row.title, "characters": len(row.description)}
-    audit.note(session, "describe", name, detail=detail, competition_id=row.id)
+    audit.record(session, "describe", name, detail=detail, competition_id=row.id)
 
 
 def set_picture(
@@ -518,4 +518,4 @@ def set_picture(
     row.revision += 1
     name = f"competition:{row.format}/{row.slug}"
     verb = "set picture" if picture else "remove picture"
-    audit.note(session, verb, name, competition_id=row.id)
+    audit.record(session, verb, name, competition_id=row.id)

@@ -23,7 +23,7 @@ from cw.errors import QuotaError, UsageError
 from cw.games.registry import load_strategies
 from cw.lab.comparison import Evidence, standing, verdict
 from cw.league.strength_tests import Hypotheses, PairScores
-from cw_hub.accounts import limits
+from cw_hub.accounts import personal_limits
 from cw_hub.bots import programs, versions
 from cw_hub.bots.addresses import BUILTIN, PROGRAM
 from cw_hub.bots.service import ASKED, BotView, Busy, may_change, name_key
@@ -205,7 +205,7 @@ class NoneLeft(QuotaError):
 def limit_of(hub: Resources, user_id: int) -> RateLimitItem:
     """Return how many matches of challenges a player may start per hour."""
     with hub.database.reading() as reading:
-        own = limits.of_user(reading, user_id)
+        own = personal_limits.of_user(reading, user_id)
     return RateLimitItemPerHour(own.get("challenges", hub.settings.challenges))
 
 

@@ -19,7 +19,7 @@ from cw_hub.accounts.actor import (
     players_only,
     players_only_json,
 )
-from cw_hub.accounts.pages import go
+from cw_hub.accounts.pages import redirect_to
 from cw_hub.bots import check_requests, checks, versions
 from cw_hub.bots import pages as bots_pages
 from cw_hub.bots import service as bots_service
@@ -52,10 +52,10 @@ NO_OWN: Final = "Please choose a bot of yours that plays this game."
 def begun(bot: BotView, begin: Callable[[], str]) -> ResponseReturnValue:
     """Redirect to the URL of what a function begins; if it is refused, to the bot's page."""
     try:
-        return go(begin())
+        return redirect_to(begin())
     except (UsageError, CapacityError) as error:
         notice(str(error), "bad")
-        return go(address(bot))
+        return redirect_to(address(bot))
 
 
 # Practice
@@ -225,7 +225,7 @@ def challenge_state(challenge: str) -> ResponseReturnValue:
 def stop_challenge(challenge: str) -> ResponseReturnValue:
     """Cancel the remaining matches."""
     stop_own_challenge(challenge)
-    return go(url_for("challenges.page", challenge=challenge))
+    return redirect_to(url_for("challenges.page", challenge=challenge))
 
 
 TRAIL: Final = Markup('<p class="trail"><a href="{}">The series</a></p>')
@@ -330,7 +330,7 @@ def stop_comparison(name: str, number: int) -> ResponseReturnValue:
     bot, _ = find_comparison(name, number)
     with one_writing() as writing:
         friendly.stop_comparison(writing, number)
-    return go(url(bot, "comparison", number=number))
+    return redirect_to(url(bot, "comparison", number=number))
 
 
 class PracticeType(MatchType):

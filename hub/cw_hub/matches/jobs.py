@@ -25,11 +25,11 @@ from cw_hub.accounts.service import HOUSE
 from cw_hub.bots import programs, shares, workshop
 from cw_hub.bots.addresses import ClaimedSeat, Hosting, isolation_of
 from cw_hub.bots.programs import sandbox_of
-from cw_hub.matches import planning, replays, results
+from cw_hub.matches import planning, results, stored_replays
 from cw_hub.matches.live import Broadcast
 from cw_hub.matches.match_types import ExternalBots, MatchType, MatchTypes
 from cw_hub.matches.results import BattleResult, Claim, unplayed
-from cw_hub.operation import logs, maintenance
+from cw_hub.operation import logs, scheduler
 from cw_hub.operation.doctor import ClockCheck
 from cw_hub.operation.resources import Resources
 from cw_hub.operation.settings import HubSettings
@@ -143,10 +143,10 @@ class LineUp:
     def task(self, number: int) -> Match:
         """Return the task of a player process for one game of the match."""
         claim = self.claim.battle(number)
-        key = replays.replay_key(claim.match_id, claim.planned_at, claim.attempt, number)
+        key = stored_replays.replay_key(claim.match_id, claim.planned_at, claim.attempt, number)
         return Match(
             spec_of(claim, self.resources.settings, self.programs),
-            replays.keys_for(claim.game, key),
+            stored_replays.keys_for(claim.game, key),
             claim.credits,
             {name: dict(secrets) for name, secrets in self.secrets.items()},
             run=f"{claim.attempt}.{number}" if is_shown(claim.game) else "",
@@ -531,4 +531,4 @@ class Worker:
             results.interrupt_all_of(session, self.name, "its worker was stopped")
             workshop.lose_all_of(session, self.name)
             shares.leave(session, self.name)
-            maintenance.forget_worker(session, self.name)
+            scheduler.forget_worker(session, self.name)

@@ -33,7 +33,7 @@ MOST: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class PageRequest:
     """A request for a part of a list."""
 
     limit: int = 50
@@ -50,13 +50,15 @@ class Part(Generic[T]):
     """None if this is the last part."""
 
 
-def cut_by_name(rows: Sequence[T], cut: Cut, name: Callable[[T], str]) -> Part[T]:
+def cut_by_name(rows: Sequence[T], cut: PageRequest, name: Callable[[T], str]) -> Part[T]:
     """Return a part of a list from rows that were queried with one extra row."""
     items = rows[: cut.limit]
     return Part(items, name(items[-1]) if len(rows) > cut.limit else None)
 
 
-def cut_by_place(rows: Sequence[T], cut: Cut, first: int = 0, *, is_last: bool = True) -> Part[T]:
+def cut_by_place(
+    rows: Sequence[T], cut: PageRequest, first: int = 0, *, is_last: bool = True
+) -> Part[T]:
     """Return a part of a list whose order changes over time; it continues by position.
 
     `rows` start at position `first`; more follow unless `is_last`.
@@ -79,7 +81,7 @@ class BotChoice:
     status: str = ""
 
 
-def bots_of_people(session: Session, choice: BotChoice, cut: Cut) -> Part[BotView]:
+def bots_of_people(session: Session, choice: BotChoice, cut: PageRequest) -> Part[BotView]:
     """Return a part of the bots of users and of the house, the newest first."""
     wanted = select(Bot, User.username).join(User, User.id == Bot.user_id)
     if choice.game:
@@ -109,7 +111,7 @@ class MatchChoice:
 
 
 def public_matches(
-    session: Session, kinds: MatchTypes, choice: MatchChoice, cut: Cut
+    session: Session, kinds: MatchTypes, choice: MatchChoice, cut: PageRequest
 ) -> Part[MatchView]:
     """Return a part of the public matches, the latest first."""
     wanted = select(Match).where(Match.kind.not_in(kinds.private))
@@ -126,7 +128,7 @@ def public_matches(
 
 
 def matches_of_bot(
-    session: Session, kinds: MatchTypes, bot: int, cut: Cut, *, with_private: bool
+    session: Session, kinds: MatchTypes, bot: int, cut: PageRequest, *, with_private: bool
 ) -> Part[MatchView]:
     """Return a part of a bot's matches, the latest first.
 
@@ -152,13 +154,15 @@ def shows_players(kinds: MatchTypes) -> ColumnElement[bool]:
     )
 
 
-def views(session: Session, kinds: MatchTypes, rows: Sequence[Match], cut: Cut) -> Part[MatchView]:
+def views(
+    session: Session, kinds: MatchTypes, rows: Sequence[Match], cut: PageRequest
+) -> Part[MatchView]:
     """Return a part of a list of matches."""
     part = cut_by_name(rows, cut, lambda row: row.match_id)
     return Part(views_of(session, kinds, part.items), part.next)
 
 
-def of_bot(wanted: Select[*Ts], bot: int, cut: Cut) -> Select[*Ts]:
+def of_bot(wanted: Select[*Ts], bot: int, cut: PageRequest) -> Select[*Ts]:
     """Restrict a match query to the matches of a bot, ordered by the index of its seats."""
     its = (
         wanted.join(MatchParticipant, MatchParticipant.match_id == Match.id)
@@ -216,7 +220,7 @@ def open_to_all(session: Session, kinds: MatchTypes) -> list[MatchView]:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class MatchFilter:
     """A filter for a list of matches; "" and None match all."""
 
     game: str = ""
@@ -242,7 +246,9 @@ class Listing:
     has_more: bool
 
 
-def listing(session: Session, kinds: MatchTypes, choice: Choice, rows: int = PER_PAGE) -> Listing:
+def listing(
+    session: Session, kinds: MatchTypes, choice: MatchFilter, rows: int = PER_PAGE
+) -> Listing:
     """Return a page of the public matches: the latest or the strongest first."""
     query = select(Match).where(Match.kind.not_in(kinds.private))
     if choice.game:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Final, cast
 from zlib import crc32
 
@@ -24,20 +24,24 @@ from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
 from cw.web.games import game_page
+from cw.web.games import picture as picture_of
 from cw_hub.accounts.actor import actor
 from cw_hub.bots import house
 from cw_hub.bots.pages import written_at
 from cw_hub.bots.shares import Used, why_match_waits
 from cw_hub.matches import lookup
+from cw_hub.matches.link_previews import Cards
 from cw_hub.matches.match_types import MatchType, MatchTypes, MatchView, SeatView
-from cw_hub.matches.objects import link_to
-from cw_hub.matches.replays import own_key, viewed_key
+from cw_hub.matches.object_links import link_to
 from cw_hub.matches.results import NOBODY
+from cw_hub.matches.stored_replays import own_key, viewed_key
 from cw_hub.pages import polls
+from cw_hub.pages.layout import address_of
 from cw_hub.pages.polls import Polled
 from cw_hub.pages.request import one_reading, resources
 from cw_hub.pages.security import EMBEDDED
 from cw_hub.players.playing import is_shown
+from cw_hub.store.objects import file_at
 
 routes = Blueprint("match", __name__)
 
@@ -310,4 +314,38 @@ def lead_to(key: str) -> ResponseReturnValue:
     """Redirect to an object by a link that expires, so the redirect must not be cached."""
     answer = redirect(link_to(key), 302)
     answer.headers["Cache-Control"] = "no-store"
+    return answer
+
+
+card_pages_routes = Blueprint("cards", __name__)
+
+LASTS: Final = "public, max-age=86400"
+
+
+def card_pages_install(app: Flask) -> None:
+    """Set up the preview image cache of an app."""
+    app.extensions["cards"] = Cards()
+
+
+@card_pages_routes.app_template_global("card_of")
+def address(match_id: str | None, game: str) -> str:
+    """Return the URL of a match's preview image, or without a match that of its game's image."""
+    return address_of("cards.picture", match_id=match_id) if match_id else picture_of(game)
+
+
+@card_pages_routes.get("/match/<match_id>/picture.png")
+def picture(match_id: str) -> ResponseReturnValue:
+    """Return an image of a finished match's last turn; otherwise redirect to its game's image."""
+    match = find(match_id)
+    image: bytes | None = b""
+    if match.state == "done" and match.replay_key and match.kind.is_public:
+        key = viewed_key(match.game, match.replay_key)
+        cards = cast(Cards, current_app.extensions["cards"])
+        image = cards.find(key, partial(file_at, resources().objects, key))
+    if not image:
+        answer = redirect(picture_of(match.game), 302)
+        answer.headers["Cache-Control"] = "no-store"
+        return answer
+    answer = Response(image, mimetype="image/png")
+    answer.headers["Cache-Control"] = LASTS
     return answer

@@ -193,7 +193,7 @@ def mine(claim: Claim) -> ColumnElement[bool]:
     return and_(Match.id == claim.id, Match.attempt == claim.attempt, Match.state == "in_progress")
 
 
-def hits(session: Session, change: Update) -> bool:
+def updated(session: Session, change: Update) -> bool:
     """Apply an update; return whether it changed a row."""
     return session.execute(change.returning(Match.id)).first() is not None
 
@@ -204,7 +204,7 @@ def progress(session: Session, claim: Claim, turn: int, lease: timedelta) -> boo
     Idempotent. A late call returns False: by then another attempt is playing, or none may.
     """
     changed = {"turn": turn, "lease_until": session.now() + lease}
-    return hits(session, update(Match).where(mine(claim)).values(changed))
+    return updated(session, update(Match).where(mine(claim)).values(changed))
 
 
 def rotated(session: Session, claim: Claim) -> list[ClaimedSeat]:
@@ -268,7 +268,7 @@ def finish(session: Session, claim: Claim, battles: Sequence[BattleResult]) -> F
         "worker": None,
         "lease_until": None,
     }
-    if not hits(session, update(Match).where(mine(claim)).values(changed)):
+    if not updated(session, update(Match).where(mine(claim)).values(changed)):
         done = and_(Match.id == claim.id, Match.attempt == claim.attempt, Match.state == "done")
         return "already" if session.scalar(select(Match.id).where(done)) else "lost"
     rows = [battle_row(claim, number, battle) for number, battle in enumerate(battles, 1)]
@@ -417,7 +417,7 @@ def interrupt(session: Session, claim: Claim, reason: str) -> bool:
 
     A repeated or late call returns False, and changes nothing.
     """
-    return hits(session, update(Match).where(mine(claim)).values(interruption(reason)))
+    return updated(session, update(Match).where(mine(claim)).values(interruption(reason)))
 
 
 def interrupt_all_of(session: Session, worker: str, reason: str) -> int:
@@ -438,7 +438,9 @@ def trouble(session: Session, claim: Claim, reason: str) -> bool:
 
     A repeated or late call returns False, and changes nothing.
     """
-    return hits(session, update(Match).where(mine(claim)).values(troubled(reason, session.now())))
+    return updated(
+        session, update(Match).where(mine(claim)).values(troubled(reason, session.now()))
+    )
 
 
 def refuse(session: Session, claim: Claim, reason: str) -> bool:
@@ -447,7 +449,7 @@ def refuse(session: Session, claim: Claim, reason: str) -> bool:
     A repeated or late call returns False, and changes nothing.
     """
     failed = {**interruption(reason), "state": "failed", "finished_at": session.now()}
-    return hits(session, update(Match).where(mine(claim)).values(failed))
+    return updated(session, update(Match).where(mine(claim)).values(failed))
 
 
 def troubled(reason: str, now: datetime) -> dict[str, Any]:
@@ -503,14 +505,14 @@ def requeue_failed(session: Session, match_id: str) -> bool:
     opened = select(Round.id).where(Round.closed_at.is_(None))
     is_open = or_(Match.round_id.is_(None), Match.round_id.in_(opened))
     failed = and_(Match.match_id == match_id, Match.state == "failed", is_open)
-    return hits(session, update(Match).where(failed).values(ANEW))
+    return updated(session, update(Match).where(failed).values(ANEW))
 
 
 def void(session: Session, match_id: str, reason: str) -> bool:
     """Cancel a waiting match; return False if it is no longer waiting."""
     waiting = and_(Match.match_id == match_id, Match.state.in_(("queued", "interrupted")))
     off = {"state": "void", "finished_at": session.now(), "reason": reason[:LONGEST_REASON]}
-    return hits(session, update(Match).where(waiting).values(off))
+    return updated(session, update(Match).where(waiting).values(off))
 
 
 def open_counts(session: Session) -> dict[MatchState, int]:

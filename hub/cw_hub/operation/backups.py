@@ -44,8 +44,8 @@ from cw import documents
 from cw.errors import Failure, UsageError, short
 from cw_hub.context import Clock
 from cw_hub.operation import heartbeats
-from cw_hub.operation.maintenance import last_due
 from cw_hub.operation.resources import Resources
+from cw_hub.operation.scheduler import last_due
 from cw_hub.store import migrations
 from cw_hub.store.database import Database, Session, is_away, reason, waiting
 from cw_hub.store.models import Base, Moment
@@ -516,7 +516,7 @@ def do_daily(resources: Resources) -> None:
 def note(resources: Resources, name: str) -> None:
     """Record the current time as that of an event."""
     with resources.database.writing() as session:
-        heartbeats.note(session, name, resources.clock())
+        heartbeats.record(session, name, resources.clock())
 
 
 def copied_at(resources: Resources) -> datetime | None:

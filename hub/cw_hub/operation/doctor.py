@@ -52,7 +52,7 @@ def note(resources: Resources) -> None:
         return
     ends = end_of(address.hostname or "", address.port or 443)
     with resources.database.writing() as session:
-        heartbeats.note(session, heartbeats.CERTIFICATE, ends)
+        heartbeats.record(session, heartbeats.CERTIFICATE, ends)
 
 
 def end_of(host: str, port: int, patience: float = PATIENCE) -> datetime:

@@ -181,7 +181,7 @@ TICKING: Final = timedelta(seconds=60)
 """A site counts as ticking if its last tick is no older than this."""
 
 
-def note(session: Session, name: str, at: datetime) -> None:
+def record(session: Session, name: str, at: datetime) -> None:
     """Record a named time; the last call wins."""
     insert_or_set(session, Mark, [{"name": name, "at": at}], ["at"])
 

@@ -131,7 +131,7 @@ def about(**more: Any) -> Iterator[None]:
         known.reset(token)
 
 
-def note(**more: Any) -> None:
+def add_fields(**more: Any) -> None:
     """Add fields to all lines of this thread from now on."""
     known.set({**known.get(), **more})
 

@@ -19,8 +19,8 @@ from msgspec.structs import replace
 
 from cw.arena.bot_folders import BOT, CLIENT, INTERPRETERS
 from cw.arena.bots import BotSpec
+from cw.arena.sandbox.cgroups import make_temporary
 from cw.arena.sandbox.folders import remove_later, remove_tree
-from cw.arena.sandbox.shares import make_temporary
 from cw.championship.teams import ABOUT, read_folder
 from cw.errors import UsageError
 

@@ -19,9 +19,9 @@ from msgspec.structs import replace
 from cw.arena.bots import BotSpec
 from cw.arena.processes import KILL, kill_group
 from cw.arena.sandbox import ProgramNeeds, Sandbox, Source
-from cw.arena.sandbox.bounds import UNBOUND
+from cw.arena.sandbox.cgroups import make_temporary
 from cw.arena.sandbox.folders import remove_later, remove_tree
-from cw.arena.sandbox.shares import make_temporary
+from cw.arena.sandbox.reached_limits import UNBOUND
 from cw.errors import Failure, UsageError, visible
 from cw.kits import LANGUAGES, Language
 from cw_hub.players import packages

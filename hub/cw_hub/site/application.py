@@ -11,14 +11,14 @@ from flask import Blueprint, Flask
 from cw.server.names import HostNames
 from cw.web import create_app
 from cw.web.settings import SiteSettings
-from cw_hub.accounts import actor, email_pages, github
+from cw_hub.accounts import actor, github
 from cw_hub.accounts import settings_pages as accounts_settings_pages
 from cw_hub.accounts.service import Passwords
 from cw_hub.bots import pages as bots_pages
 from cw_hub.bots.addresses import isolation_of
 from cw_hub.competitions.format import Format, competing, match_types
-from cw_hub.matches import card_pages, friendly_pages, live_pages, objects
-from cw_hub.matches import pages as match
+from cw_hub.matches import friendly_pages, live_pages, object_links
+from cw_hub.matches import pages as matches_pages
 from cw_hub.operation.resources import Resources
 from cw_hub.operation.settings import HubSettings
 from cw_hub.pages import files, polls, request, security
@@ -28,9 +28,9 @@ from cw_hub.site import (
     documents,
     errors,
     home,
-    limits,
     monitoring,
     profile_page,
+    request_limits,
     workshop_pages,
 )
 from cw_hub.site.admin import competition_pages
@@ -42,13 +42,13 @@ BLUEPRINTS: Final[tuple[Blueprint, ...]] = (
     home.routes,
     bot_pages.routes,
     workshop_pages.routes,
-    match.routes,
+    matches_pages.routes,
     live_pages.routes,
-    card_pages.routes,
+    matches_pages.card_pages_routes,
     documents.picture_routes,
     friendly_pages.challenge_routes,
-    objects.routes,
-    *email_pages.routes,
+    object_links.routes,
+    *accounts_settings_pages.email_pages_routes,
     accounts_settings_pages.token_routes,
     accounts_settings_pages.news_routes,
     github.routes,
@@ -76,7 +76,7 @@ def create_hub(
     app = create_app(site_settings(resources.settings))
     app.extensions["hub"] = resources
     app.extensions["passwords"] = Passwords()
-    app.extensions["visitor"] = limits.visitor
+    app.extensions["visitor"] = request_limits.visitor
     app.extensions["runs_programs"] = runs_programs
     app.secret_key = resources.secret_key
     app.url_map.converters["int"] = ShortInteger
@@ -99,10 +99,10 @@ def create_hub(
     security.install(app, resources.settings, families, resources.objects.origin())
     polls.install_visitors(app, actor.name, FOR_VISITORS)
     polls.install(app, actor.name)
-    match.install(app, match_types(formats))
+    matches_pages.install(app, match_types(formats))
     live_pages.install(app)
-    objects.install(app)
-    card_pages.install(app)
+    object_links.install(app)
+    matches_pages.card_pages_install(app)
     bots_pages.install(app, competing(formats))
     accounts_settings_pages.install(app, profile_page.settings_cards)
     for format_ in formats:
@@ -110,7 +110,7 @@ def create_hub(
     bot_pages.install(app)
     description.install(app)
     github.install(app, resources.settings)
-    limits.install(app, resources.settings.broker_url)
+    request_limits.install(app, resources.settings.broker_url)
     return app
 
 

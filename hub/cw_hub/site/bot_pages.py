@@ -21,7 +21,7 @@ from cw_hub.bots.service import BotView
 from cw_hub.competitions.format import BotPart
 from cw_hub.competitions.home import tops
 from cw_hub.matches import friendly_pages, listings
-from cw_hub.matches.listings import PLACES, Choice
+from cw_hub.matches.listings import PLACES, MatchFilter
 from cw_hub.matches.pages import shown_kinds
 from cw_hub.pages.layout import ago, part_of_page
 from cw_hub.pages.request import one_reading, resources
@@ -49,7 +49,7 @@ def index() -> ResponseReturnValue:
     user_id = player().user_id
     of = "lost" if request.args.get("of") == "lost" else "mine"
     since = listings.yesterday(resources().clock())
-    wanted = Choice(owner=user_id, lost_since=since if of == "lost" else None)
+    wanted = MatchFilter(owner=user_id, lost_since=since if of == "lost" else None)
     with one_reading() as reading:
         mine = bots_service.bots_of_user(reading, user_id)
         ratings = bots_pages.competing().ratings(reading, user_id)
@@ -125,9 +125,9 @@ def game_part(game: str) -> Markup:
     with one_reading() as reading:
         competitions = tops(reading, site_formats(), game)
         running = listings.listing(
-            reading, shown_kinds(), Choice(game, state="in_progress"), rows=ROWS
+            reading, shown_kinds(), MatchFilter(game, state="in_progress"), rows=ROWS
         )
-        best = listings.listing(reading, shown_kinds(), Choice(game, best=month), rows=ROWS)
+        best = listings.listing(reading, shown_kinds(), MatchFilter(game, best=month), rows=ROWS)
     return part_of_page(
         "hub/site/game.html",
         game=game,

@@ -29,12 +29,11 @@ from cw_hub.bots import service as bots_service
 from cw_hub.competitions import service as competitions_service
 from cw_hub.competitions.format import is_shown, latest_news
 from cw_hub.competitions.home import tops
-from cw_hub.matches import cards
-from cw_hub.matches.card_pages import address
-from cw_hub.matches.pages import shown_kinds
+from cw_hub.matches import link_previews
+from cw_hub.matches.pages import address, shown_kinds
 from cw_hub.pages.layout import avatar
 from cw_hub.pages.request import one_reading, resources
-from cw_hub.site import limits
+from cw_hub.site import request_limits
 from cw_hub.site.api.description import operations_of
 from cw_hub.site.formats import site_formats
 
@@ -76,7 +75,9 @@ def contribute() -> str:
 def api() -> str:
     """Show the operations and limits of the API."""
     return render_template(
-        "hub/site/api.html", operations=operations_of(site_formats()), limits=limits.told_of_api()
+        "hub/site/api.html",
+        operations=operations_of(site_formats()),
+        limits=request_limits.told_of_api(),
     )
 
 
@@ -160,7 +161,7 @@ def of_bot(name: str) -> ResponseReturnValue:
         bot = bots_service.find(reading, request.args.get("game") or None, name)
         if bot is None:
             abort(404, "There is no such bot.")
-        match_id = cards.of_bot(reading, shown_kinds(), bot.id)
+        match_id = link_previews.of_bot(reading, shown_kinds(), bot.id)
     return lead_to(address(match_id, bot.game))
 
 
@@ -173,7 +174,7 @@ def of_competition(format_name: str, slug: str) -> ResponseReturnValue:
             abort(404, "There is no such competition.")
         if facts.picture is not None:
             return lead_to(avatar(facts.picture))
-        match_id = cards.of_competition(reading, shown_kinds(), facts.id)
+        match_id = link_previews.of_competition(reading, shown_kinds(), facts.id)
     return lead_to(address(match_id, facts.game))
 
 

@@ -10,8 +10,8 @@ from typing import Any, Final, get_args
 from sqlalchemy import func, or_, select
 
 from cw_hub.accounts import mail
-from cw_hub.matches.replays import stored_bytes
-from cw_hub.operation import heartbeats, maintenance
+from cw_hub.matches.stored_replays import stored_bytes
+from cw_hub.operation import heartbeats, scheduler
 from cw_hub.operation.heartbeats import Beat
 from cw_hub.site.formats import MATCH_TYPES
 from cw_hub.store.database import Session
@@ -70,7 +70,7 @@ def present(session: Session) -> Present:
     )
     now = session.now()
     return Present(
-        maintenance.live_workers(session),
+        scheduler.live_workers(session),
         session.scalars(sendable(func.count())).one(),
         {status: bots.get(status, 0) for status in get_args(BotStatus)},
         session.scalars(failing).one(),

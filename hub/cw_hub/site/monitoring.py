@@ -385,7 +385,7 @@ def begin() -> None:
     g.began = time.perf_counter()
     g.request_id = logs.request_id(request.headers.get(HEADER))
     logs.forget()
-    logs.note(request_id=g.request_id)
+    logs.add_fields(request_id=g.request_id)
 
 
 LINK: Final = re.compile(r"(/(?:reset|verify|email|unsubscribe)/)[^/?]+")

@@ -19,7 +19,7 @@ from sqlalchemy.exc import DBAPIError
 from cw import __version__
 from cw.arena.processes import KILL
 from cw.errors import Failure, UsageError
-from cw_hub.accounts import administration, mail, mail_delivery, places
+from cw_hub.accounts import administration, known_places, mail, mail_delivery
 from cw_hub.accounts.avatars import unused_pictures
 from cw_hub.accounts.mail_delivery import MAIL, send_mail
 from cw_hub.accounts.service import release_names
@@ -33,24 +33,16 @@ from cw_hub.competitions import maps
 from cw_hub.competitions import service as competitions_service
 from cw_hub.competitions.format import Format, format_named, hosting_by, match_types
 from cw_hub.competitions.service import END, IS_PLANNED, PROBLEM, START
-from cw_hub.matches import friendly_ticks, planning, replays, results
+from cw_hub.matches import friendly_ticks, planning, results, stored_replays
 from cw_hub.matches.jobs import Worker, worker_name
 from cw_hub.matches.match_types import MatchTypes
 from cw_hub.matches.planning import PLAY
-from cw_hub.operation import backups, doctor, heartbeats, maintenance
+from cw_hub.operation import backups, doctor, heartbeats, scheduler
 from cw_hub.operation.doctor import ClockCheck
 from cw_hub.operation.heartbeats import NO_PROGRAMS, Figures, Process, Role
-from cw_hub.operation.maintenance import (
-    Chores,
-    Daily,
-    Step,
-    Steps,
-    Ticker,
-    delete_unnamed,
-    do_chores,
-)
 from cw_hub.operation.queue import LANES, PROGRAMS, SWEEPS, WORKSHOP, Job, JobTaker
 from cw_hub.operation.resources import Resources
+from cw_hub.operation.scheduler import Chores, Daily, Step, Steps, Ticker, delete_unnamed, do_chores
 from cw_hub.operation.settings import HubSettings
 from cw_hub.site.formats import FORMATS, MATCH_TYPES
 from cw_hub.store.database import Session, is_away
@@ -112,8 +104,8 @@ def chores_of(formats: Sequence[Format]) -> Chores:
     """Return the daily cleanup chores for a site with these formats."""
     own = {name: chore for format_ in formats for name, chore in format_.chores.items()}
     return {
-        "replays": partial(replays.prune, kinds=match_types(formats)),
-        "strays": partial(delete_unnamed, prefix="replays", unnamed=replays.strays),
+        "replays": partial(stored_replays.prune, kinds=match_types(formats)),
+        "strays": partial(delete_unnamed, prefix="replays", unnamed=stored_replays.strays),
         "pictures": partial(delete_unnamed, prefix="avatars", unnamed=unused_pictures),
         "uploads": partial(delete_unnamed, prefix="bots", unnamed=unused_uploads),
         "names of deleted accounts": release_names,
@@ -206,8 +198,8 @@ def steps_of(formats: Sequence[Format]) -> Steps:
         [in_transaction(results.reap)],
         [
             in_transaction(results.requeue),
-            in_transaction(maintenance.sweep),
-            in_transaction(places.sweep),
+            in_transaction(scheduler.sweep),
+            in_transaction(known_places.sweep),
             in_transaction(mail.sweep),
             in_transaction(lambda session: sweep(session, formats)),
             *plans,
@@ -418,7 +410,7 @@ def give_back(resources: Resources, worker: Worker) -> None:
 def see(resources: Resources, worker: Worker) -> None:
     """Record that a worker is alive."""
     with resources.database.writing() as session:
-        maintenance.see_worker(session, worker.name, worker.version, worker.slots)
+        scheduler.see_worker(session, worker.name, worker.version, worker.slots)
 
 
 def repeat(resources: Resources, name: str, do: Callable[[], object], seconds: float) -> Thread:

@@ -22,7 +22,7 @@ from markupsafe import Markup
 from cw_hub.accounts import avatars
 from cw_hub.accounts import service as accounts_service
 from cw_hub.accounts.actor import actor, one_writing, player, players_only
-from cw_hub.accounts.pages import go
+from cw_hub.accounts.pages import redirect_to
 from cw_hub.pages.request import one_reading, resources
 from cw_hub.site import own_data
 from cw_hub.site.formats import site_formats
@@ -108,7 +108,7 @@ def befriend(username: str) -> ResponseReturnValue:
             name = accounts_service.befriend(writing, player().user_id, username)
     except accounts_service.NoSuchUser:
         abort(404, NO_SUCH_USER)
-    return go(url_for("profile.page", username=name))
+    return redirect_to(url_for("profile.page", username=name))
 
 
 @routes.post("/user/<username>/unfriend")
@@ -120,7 +120,7 @@ def unfriend(username: str) -> ResponseReturnValue:
             name = accounts_service.unfriend(writing, player().user_id, username)
     except accounts_service.NoSuchUser:
         abort(404, NO_SUCH_USER)
-    return go(url_for("profile.page", username=name))
+    return redirect_to(url_for("profile.page", username=name))
 
 
 @routes.get("/avatar/<digest>.webp")

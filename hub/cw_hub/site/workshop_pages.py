@@ -38,7 +38,7 @@ from cw_hub.accounts.actor import (
     to_login,
 )
 from cw_hub.accounts.forms import first_errors
-from cw_hub.accounts.pages import go
+from cw_hub.accounts.pages import redirect_to
 from cw_hub.bots import check_requests, programs, shares, version_pages, workshop
 from cw_hub.bots import pages as bots_pages
 from cw_hub.bots import service as bots_service
@@ -49,7 +49,7 @@ from cw_hub.bots.version_pages import author_of
 from cw_hub.bots.versions import failed_step
 from cw_hub.bots.workshop import DO, Draft, New, Task, language_of
 from cw_hub.matches import friendly
-from cw_hub.matches import pages as match_pages
+from cw_hub.matches import pages as matches_pages
 from cw_hub.matches.friendly_pages import begin_practice, page_of
 from cw_hub.operation.queue import WORKSHOP
 from cw_hub.pages import polls
@@ -138,7 +138,7 @@ class HubDesk:
 
     def replay_address(self, name: str) -> str:
         """Return the URL of the JSON of a replay of this site."""
-        return match_pages.replay_address(name)
+        return matches_pages.replay_address(name)
 
     def sources(self) -> Sources:
         """Return the files of the draft."""
@@ -161,7 +161,7 @@ class HubDesk:
         about = {**self._against(wanted.opponent), "seat": wanted.seat, "seed": seed}
         if wanted.replay:
             # The worker checks the replay's number of seats, and that it is of this game.
-            about |= {"replay": match_pages.replay_key(wanted.replay), "turn": wanted.turn}
+            about |= {"replay": matches_pages.replay_key(wanted.replay), "turn": wanted.turn}
         else:
             refuse_seat(wanted.seat, seats_of(self.draft.game))
         return self._address(self._begin("run", about), seed)
@@ -499,12 +499,12 @@ def open_version(game: str) -> ResponseReturnValue:
             is_filled = workshop.fill(writing, own_draft(game), files)
     except UsageError as error:
         notice(str(error), "bad")
-        return go(bots_pages.address(bot))
+        return redirect_to(bots_pages.address(bot))
     if is_filled:
         notice(OPENED.format(number))
     else:
         notice(LEFT, "bad")
-    return go(url_for("workshop.page", game=game))
+    return redirect_to(url_for("workshop.page", game=game))
 
 
 NOT_HERE: Final = "Choose one of the languages that run here."
@@ -564,7 +564,7 @@ def set_language(game: str) -> ResponseReturnValue:
     except UsageError as error:
         return language_page(game, str(error)), 422
     notice(BEGUN.format(LANGUAGES[language].title))
-    return go(url_for("workshop.page", game=game))
+    return redirect_to(url_for("workshop.page", game=game))
 
 
 class Wish(msgspec.Struct, frozen=True):

@@ -9,7 +9,7 @@ import pytest
 from flask.testing import FlaskClient
 from sqlalchemy import select
 
-from cw_hub.accounts import administration, place_of_request, places
+from cw_hub.accounts import administration, known_places, place_of_request
 from cw_hub.store.models import KnownPlace
 from hub.tests.conftest import ON_BOTH, ON_SQLITE, StillClock
 from hub.tests.sites import PASSWORD, Site
@@ -154,7 +154,7 @@ def test_a_place_is_known_for_half_a_year_after_the_last_log_in(site: Site, ada:
     besiege(site)
     assert not ada.log_in()
     with site.resources.database.writing() as session:
-        places.sweep(session)
+        known_places.sweep(session)
     assert rows(site) == []
 
 
@@ -170,7 +170,7 @@ def test_twenty_places_are_known_those_of_the_latest_log_ins(
     for number in range(30):
         hub_clock.advance(60)
         assert Browser(site, f"10.4.0.{number}").log_in()
-    assert len(rows(site)) == places.MOST
+    assert len(rows(site)) == known_places.MOST
     besiege(site)
     assert Browser(site, "10.4.0.29").log_in()
     assert not Browser(site, "10.4.0.2").log_in()

@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 from itsdangerous import TimestampSigner
 
-from cw_hub.matches.objects import KINDS
+from cw_hub.matches.object_links import KINDS
 from hub.tests.attacks.hubs import Hub
 from hub.tests.attacks.raw import Answer, ask
 

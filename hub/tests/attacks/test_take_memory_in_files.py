@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from cw.arena.sandbox import measured, shares
-from cw.arena.sandbox.limits import MIB
+from cw.arena.sandbox import cgroups, measured
+from cw.arena.sandbox.set_limits import MIB
 from hub.tests.attacks.boxed import answers
 from tests.tools import CONTROL_GROUPS, NEEDS_BUBBLEWRAP
 
@@ -22,7 +22,7 @@ def test_no_file_system_of_its_own_gives_a_program_memory(tmp_path: Path) -> Non
 
 
 @NEEDS_BUBBLEWRAP
-@CONTROL_GROUPS.unless("memory" in shares.controllers())
+@CONTROL_GROUPS.unless("memory" in cgroups.controllers())
 def test_files_without_a_name_are_counted_for_all_processes_together() -> None:
     limit, _ = measured.bounds()
     assert limit.by == "control groups"
@@ -31,7 +31,7 @@ def test_files_without_a_name_are_counted_for_all_processes_together() -> None:
 
 @NEEDS_BUBBLEWRAP
 def test_where_nothing_counts_them_that_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shares, "places", tuple)
+    monkeypatch.setattr(cgroups, "places", tuple)
     limit, processor = measured.bounds.__wrapped__()
     assert (limit.by, processor.by) == ("", "")
     assert limit.found == f"took {measured.TAKEN // MIB} MiB, with a limit of 96 MiB"

@@ -28,7 +28,7 @@ from cw_hub.competitions.tournament.team_bots import TeamBot, last_faults, plan_
 from cw_hub.competitions.tournament.teams import NewGroup, NewTeam
 from cw_hub.matches import planning
 from cw_hub.matches.jobs import Worker
-from cw_hub.matches.replays import viewed_key
+from cw_hub.matches.stored_replays import viewed_key
 from cw_hub.operation.resources import Resources
 from cw_hub.players import packages
 from cw_hub.site.formats import FORMATS, MATCH_TYPES

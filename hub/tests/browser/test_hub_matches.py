@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from cw_hub.matches import listings
 from cw_hub.matches.jobs import Worker
-from cw_hub.matches.listings import Choice
+from cw_hub.matches.listings import MatchFilter
 from cw_hub.site.formats import MATCH_TYPES
 from hub.tests.browser.test_hub_bots import check_page
 from hub.tests.browser.test_hub_people import (
@@ -27,7 +27,7 @@ def play_rated(site: Site) -> str:
     arena.plan()
     Worker("me", 1, MATCH_TYPES).play(site.resources, arena.queued()[0])
     with site.resources.database.reading() as session:
-        return listings.listing(session, MATCH_TYPES, Choice(state="done")).matches[0].match_id
+        return listings.listing(session, MATCH_TYPES, MatchFilter(state="done")).matches[0].match_id
 
 
 @pytest.mark.thorough

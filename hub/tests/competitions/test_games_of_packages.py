@@ -19,7 +19,7 @@ from cw_hub.competitions.maps import look_at_games
 from cw_hub.competitions.rated import pairing
 from cw_hub.competitions.rated import service as rated_service
 from cw_hub.matches.jobs import Worker
-from cw_hub.operation import maintenance
+from cw_hub.operation import scheduler
 from cw_hub.operation.resources import Resources
 from cw_hub.players.players import Players
 from cw_hub.site.formats import FORMATS, MATCH_TYPES
@@ -87,7 +87,7 @@ def matches(resources: Resources) -> list[Match]:
 def test_a_rated_match_is_played(resources: Resources, two_bots: list[int]) -> None:
     begun(resources, "rated", options=SMALL, rest="0", formats="2")
     with resources.database.writing() as session:
-        maintenance.see_worker(session, "me", "1", 1)
+        scheduler.see_worker(session, "me", "1", 1)
         planned = pairing.plan(session)
     for match in matches(resources):
         ME.play(resources, match.id)

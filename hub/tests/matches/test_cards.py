@@ -9,9 +9,9 @@ import pytest
 from PIL import Image
 from sqlalchemy import select
 
-from cw_hub.matches import cards
-from cw_hub.matches.cards import Cards
+from cw_hub.matches import link_previews
 from cw_hub.matches.jobs import Worker
+from cw_hub.matches.link_previews import Cards
 from cw_hub.operation.resources import Resources
 from cw_hub.site.formats import MATCH_TYPES
 from cw_hub.store.models import Match, MatchParticipant
@@ -26,7 +26,7 @@ pytestmark = ON_SQLITE
 def test_a_match_that_is_over_is_shared_with_its_last_turn(
     site: Site, resources: Resources, hub_clock: StillClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cards, "LONGEST", SECONDS)
+    monkeypatch.setattr(link_previews, "LONGEST", SECONDS)
     site.app.extensions["cards"] = Cards(patience=SECONDS)
     arena = Arena(resources, hub_clock, options={"max_turns": 12})
     arena.plan()

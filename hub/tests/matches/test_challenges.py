@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import select, update
 
 from cw.errors import UsageError
-from cw_hub.accounts import limits
+from cw_hub.accounts import personal_limits
 from cw_hub.bots import service as bots_service
 from cw_hub.competitions.rated import ratings
 from cw_hub.matches import friendly
@@ -255,7 +255,7 @@ def test_what_cannot_be_is_refused_with_a_sentence(duel: Duel) -> None:
 def test_an_admin_sets_how_many_matches_a_player_may_begin(duel: Duel) -> None:
     hub = duel.resources
     with hub.database.writing() as session:
-        limits.put(session, duel.ann.id, "challenges", 12)
+        personal_limits.put(session, duel.ann.id, "challenges", 12)
     began = friendly.begin_challenge(hub, duel.ann.id, duel.swarm, duel.gopher, 10)
     left = friendly.allowance(hub, duel.ann.id)
     assert left is not None

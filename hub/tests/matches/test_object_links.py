@@ -16,11 +16,11 @@ from sqlalchemy import select, update
 from cw.games.registry import load_game
 from cw.replays.document import parse
 from cw.replays.verify import verify
-from cw_hub.matches import objects, planning
+from cw_hub.matches import object_links, planning
 from cw_hub.matches.jobs import Worker
-from cw_hub.matches.objects import link_to
+from cw_hub.matches.object_links import link_to
 from cw_hub.matches.planning import Plan, Seat
-from cw_hub.matches.replays import objects_of
+from cw_hub.matches.stored_replays import objects_of
 from cw_hub.operation.resources import Resources
 from cw_hub.site.formats import MATCH_TYPES
 from cw_hub.store.models import Battle, Match
@@ -130,12 +130,12 @@ def test_replays_and_maps_alone_are_signed(site: Site) -> None:
 
 
 def test_a_link_of_one_kind_does_not_lead_to_another(site: Site) -> None:
-    for kind in objects.KINDS:
+    for kind in object_links.KINDS:
         site.resources.objects.put_new(f"{kind}/same.json", kind.encode())
     with site.app.test_request_context("/"):
-        replay, map_ = (link_to(f"{kind}/same.json") for kind in objects.KINDS)
+        replay, map_ = (link_to(f"{kind}/same.json") for kind in object_links.KINDS)
     visitor = site.visitor()
-    assert (visitor.open(replay).text, visitor.open(map_).text) == objects.KINDS
+    assert (visitor.open(replay).text, visitor.open(map_).text) == object_links.KINDS
     assert visitor.open(replay.replace("/replays/", "/maps/")).status_code == 403
     assert visitor.open(map_.replace("/maps/", "/replays/")).status_code == 403
 
@@ -210,7 +210,7 @@ def test_a_large_object_is_never_in_memory_as_a_whole() -> None:
     """100 MB of nothing are 100 kB of gzip, which come in pieces of 64 KiB."""
     packer = zlib.compressobj(wbits=31)
     packed = [packer.compress(bytes(1_000_000)) for _ in range(100)] + [packer.flush()]
-    sizes = [len(piece) for piece in objects.unpacked_pieces(packed)]
+    sizes = [len(piece) for piece in object_links.unpacked_pieces(packed)]
     assert max(sizes) <= PIECE
     assert sum(sizes) == 100_000_000
 

@@ -14,11 +14,11 @@ from cw_hub.accounts import mail as accounts_mail
 from cw_hub.accounts import service as accounts_service
 from cw_hub.accounts.mail import Claim
 from cw_hub.context import Clock
-from cw_hub.operation import heartbeats, maintenance
+from cw_hub.operation import heartbeats, scheduler
 from cw_hub.operation.doctor import ClockCheck, Finding, look_at_processes
 from cw_hub.operation.heartbeats import Process, Role
-from cw_hub.operation.maintenance import Steps, Ticker
 from cw_hub.operation.resources import Resources
+from cw_hub.operation.scheduler import Steps, Ticker
 from cw_hub.site.figures import present
 from cw_hub.site.monitoring import Metrics
 from cw_hub.store.database import Database
@@ -65,7 +65,7 @@ def test_each_role_lives_for_a_minute_after_it_was_seen(
         assert present(session).processes[0].figures.disk_free_bytes > 0
     hub_clock.advance(86_400)
     with resources.database.writing() as session:
-        maintenance.sweep(session)
+        scheduler.sweep(session)
         assert not session.query(Heartbeat).count()
 
 
@@ -145,7 +145,7 @@ def test_the_lag_of_a_replica_is_that_of_its_last_tick(
     with closing(Replica(postgresql_url, resources.database)) as replica:
         with_replica = replace(resources, replica=replica)
         with closing(Database(postgresql_url)) as copy, copy.writing() as session:
-            heartbeats.note(session, heartbeats.TICK, hub_clock())
+            heartbeats.record(session, heartbeats.TICK, hub_clock())
         hub_clock.advance(30)
         tick(resources)
         assert figure(with_replica, "replica_lag_seconds") == 30

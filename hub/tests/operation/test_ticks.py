@@ -17,9 +17,9 @@ from cw_hub.matches.jobs import Worker
 from cw_hub.matches.planning import Plan, Seat
 from cw_hub.operation import heartbeats
 from cw_hub.operation.doctor import ClockCheck
-from cw_hub.operation.maintenance import Steps, Ticker
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import Resources, opened
+from cw_hub.operation.scheduler import Steps, Ticker
 from cw_hub.operation.settings import HubSettings
 from cw_hub.site.formats import FORMATS, MATCH_TYPES
 from cw_hub.site.processes import steps_of

@@ -13,10 +13,10 @@ from cw_hub.accounts.avatars import key_of
 from cw_hub.competitions import service as competitions_service
 from cw_hub.context import utc_now
 from cw_hub.matches import lookup
-from cw_hub.matches.replays import STRONGEST, objects_of, replay_key
+from cw_hub.matches.stored_replays import STRONGEST, objects_of, replay_key
 from cw_hub.operation import heartbeats
-from cw_hub.operation.maintenance import Daily
 from cw_hub.operation.resources import Resources
+from cw_hub.operation.scheduler import Daily
 from cw_hub.site.formats import MATCH_TYPES
 from cw_hub.site.processes import keep_in_order
 from cw_hub.store.database import Session

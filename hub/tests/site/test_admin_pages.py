@@ -321,7 +321,7 @@ def test_the_log_finds_what_was_done_with_all_bots_of_a_name(site: Site, root: V
             new = NewBot(f"game-{number}", "Swarm", f"http://127.0.0.1:9/{number}")
             hub = site.resources
             bot = bots_service.register(session, hub.sealer, user_id, new)
-            audit.note(session, "check", f"bot:{bot.bot_id}")
+            audit.record(session, "check", f"bot:{bot.bot_id}")
     assert words_of(root.open("/admin/log?of=swarm")).count("Root check Swarm") == 10
 
 

@@ -12,7 +12,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy.exc import OperationalError
 
-from cw_hub.operation import heartbeats, maintenance
+from cw_hub.operation import heartbeats, scheduler
 from cw_hub.operation.heartbeats import Process
 from cw_hub.operation.resources import Resources
 from cw_hub.operation.settings import HubSettings
@@ -69,9 +69,9 @@ def test_rows_are_counted(site: Site, hub_clock: StillClock) -> None:
     begin_site(site.resources)
     site.player("Ada")
     with site.resources.database.writing() as session:
-        maintenance.see_worker(session, "here:1", "0", 1)
+        scheduler.see_worker(session, "here:1", "0", 1)
         hub_clock.advance(90)
-        maintenance.see_worker(session, "here:2", "0", 1)
+        scheduler.see_worker(session, "here:2", "0", 1)
         bots: list[tuple[BotStatus, int, float]] = [
             ("ACTIVE", 0, 0),
             ("ACTIVE", 2, 1),
@@ -143,7 +143,7 @@ def test_each_metric_of_alerts_and_panels_is_served(
     begin_site(resources)
     Process("a:1", "1", ("pages",), hub_clock()).beat(resources)
     with resources.database.writing() as session:
-        heartbeats.note(session, heartbeats.CERTIFICATE, hub_clock() + timedelta(days=90))
+        heartbeats.record(session, heartbeats.CERTIFICATE, hub_clock() + timedelta(days=90))
     settings = replace(resources.settings, backup_objects="copies")
     replica = Replica(settings.database, resources.database)
     whole = replace(resources, settings=settings, replica=replica)

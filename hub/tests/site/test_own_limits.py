@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import requests
 
-from cw_hub.accounts import administration, limits
-from cw_hub.accounts.own_limits import LOCKED
+from cw_hub.accounts import administration, personal_limits
+from cw_hub.accounts.limits_of_request import LOCKED
 from hub.tests.conftest import ON_SQLITE
 from hub.tests.program import make_admin
 from hub.tests.sites import Site, Visitor, words_of
@@ -78,7 +78,7 @@ def test_what_cannot_be_changes_nothing(
     assert words in limit(ada, name, most, sure=sure)
     with site.resources.database.reading() as session:
         bob = administration.find(session, "Bob").id
-        assert limits.of_user(session, bob) == {}
+        assert personal_limits.of_user(session, bob) == {}
 
 
 def test_a_deleted_account_has_no_limits_left(site: Site, ada: Visitor) -> None:
@@ -86,6 +86,6 @@ def test_a_deleted_account_has_no_limits_left(site: Site, ada: Visitor) -> None:
     limit(ada, "challenges", "500")
     with site.resources.database.writing() as session:
         bob = administration.find(session, "Bob").id
-        assert limits.of_user(session, bob) == {"challenges": 500}
+        assert personal_limits.of_user(session, bob) == {"challenges": 500}
         administration.delete(session, "Bob")
-        assert limits.of_user(session, bob) == {}
+        assert personal_limits.of_user(session, bob) == {}

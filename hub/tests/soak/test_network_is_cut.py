@@ -15,7 +15,7 @@ from cw.replays.document import decode
 from cw.replays.verify import verify
 from cw_hub.matches import planning
 from cw_hub.matches.planning import Plan, Seat
-from cw_hub.matches.replays import viewed_key
+from cw_hub.matches.stored_replays import viewed_key
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import Resources, opened
 from cw_hub.operation.settings import read_settings

@@ -16,7 +16,7 @@ import pytest
 from sqlalchemy import func, select
 
 from cw_hub.matches.results import queue_all
-from cw_hub.operation import backups, maintenance
+from cw_hub.operation import backups, scheduler
 from cw_hub.operation.resources import opened
 from cw_hub.operation.settings import HubSettings
 from cw_hub.site.processes import begin_site, tick
@@ -96,12 +96,12 @@ def test_a_hub_works_through_a_pooler(pooler: int, tmp_path: Path, hub_clock: St
             def see(number: int) -> None:
                 tick(resources)
                 with resources.database.writing() as session:
-                    maintenance.see_worker(session, f"worker {number}", "1", 1)
+                    scheduler.see_worker(session, f"worker {number}", "1", 1)
 
             with ThreadPoolExecutor(8) as threads:
                 list(threads.map(see, range(40)))
             with resources.database.reading() as session:
-                assert maintenance.live_workers(session) == 40
+                assert scheduler.live_workers(session) == 40
             assert resources.database.now() is not None
             file = io.BytesIO()
             backup = backups.write(resources.database, file)

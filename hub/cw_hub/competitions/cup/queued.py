@@ -49,7 +49,7 @@ from cw_hub.competitions.cup.service import MOST_OPEN, NAME, CupMatch, key_of, m
 from cw_hub.matches.match_types import ExternalBots
 from cw_hub.matches.planning import send_of
 from cw_hub.matches.results import ANEW, MOST_TROUBLES, OPEN, Claim
-from cw_hub.operation import logs, maintenance
+from cw_hub.operation import logs, scheduler
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import Resources, opened
 from cw_hub.operation.settings import read_settings
@@ -331,7 +331,7 @@ Say: TypeAlias = Callable[[str], None]
 def slots_of(resources: Resources) -> int:
     """Return the number of matches that live workers can play at the same time."""
     with resources.database.reading() as session:
-        return maintenance.live_slots(session)
+        return scheduler.live_slots(session)
 
 
 def id_of(folder: Path) -> str:
@@ -428,7 +428,7 @@ class HubPlayers:
             self._call_off("queued", "interrupted")
             found = {key: CupMatch(0, key, "void", 0, None, 0, 0, []) for key in keys}
         with self._resources.database.reading() as session:
-            slots = maintenance.live_slots(session)
+            slots = scheduler.live_slots(session)
             matches = matches_of(session, self._cup, Match.key.in_(keys))
         self.lanes = max(1, slots)
         self._tell("" if slots else NO_WORKER)

@@ -21,7 +21,7 @@ from cw_hub.api import (
 )
 from cw_hub.competitions.daily import standings as rankings
 from cw_hub.competitions.daily.service import GAME
-from cw_hub.competitions.daily.standings import Game, Place
+from cw_hub.competitions.daily.standings import Game, StandingRow
 from cw_hub.competitions.format import is_shown
 from cw_hub.competitions.service import CompetitionFacts
 from cw_hub.matches.listings import Part
@@ -121,6 +121,6 @@ def ranking(query: RankingQuery) -> List[RankingRow]:
     return list_of(Part(items, more), ranking_row)
 
 
-def ranking_row(place: Place) -> RankingRow:
+def ranking_row(place: StandingRow) -> RankingRow:
     """Convert a row of a ranking to its API response."""
     return document(RankingRow, place)

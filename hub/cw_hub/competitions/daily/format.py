@@ -19,7 +19,7 @@ from cw_hub.competitions.daily.bots import PROBE
 from cw_hub.competitions.daily.history import graph_of
 from cw_hub.competitions.daily.service import GAME, upcoming
 from cw_hub.competitions.daily.standings import is_shown
-from cw_hub.competitions.format import MOST_NEWS, Format, NewsItem, Place, Settings
+from cw_hub.competitions.format import MOST_NEWS, Format, Leader, NewsItem, Settings
 from cw_hub.competitions.forms import OPTIONS_HINT, SettingField
 from cw_hub.competitions.service import CompetitionFacts
 from cw_hub.pages.layout import address_of, part_of_page
@@ -82,7 +82,7 @@ class Daily(Format):
         """Return when the next game of a competition is due."""
         return next(iter(upcoming(session, facts, 1)), None)
 
-    def leaders(self, session: Session, competition: int) -> Sequence[Place]:
+    def leaders(self, session: Session, competition: int) -> Sequence[Leader]:
         """Return the leaders of a daily competition: the top of its last ranked game."""
         last = rankings.find(session, competition)
         if last is None:
@@ -96,7 +96,7 @@ class Daily(Format):
             .limit(PLACES)
         )
         return [
-            Place(seat.rank or 0, seat.name, owner, picture, f"outlived {seat.score or 0:g}")
+            Leader(seat.rank or 0, seat.name, owner, picture, f"outlived {seat.score or 0:g}")
             for seat, owner, picture in rows
         ]
 

@@ -24,7 +24,7 @@ from cw.arena.transports.base_address import check_base
 from cw.errors import CapacityError, UsageError
 from cw_hub.accounts.actor import must_confirm, one_writing, player, players_only, players_only_json
 from cw_hub.accounts.forms import first_errors, is_filled, needs, stripped
-from cw_hub.accounts.pages import go
+from cw_hub.accounts.pages import redirect_to
 from cw_hub.bots import check_requests, checks, version_pages
 from cw_hub.bots import service as bots_service
 from cw_hub.bots import versions as bots_versions
@@ -80,11 +80,11 @@ def upload() -> ResponseReturnValue:
         number = save(bot, *version_pages.sent(GAME))
     except (CapacityError, UsageError) as error:
         notice(str(error), "bad")
-        return go(url_for("bot_settings.page"))
+        return redirect_to(url_for("bot_settings.page"))
     note_done()
     check_requests.send_check(bot.id, is_program=True)
     notice(CHECKED_NEXT.format(number).capitalize())
-    return go(url_for("bot_settings.page"))
+    return redirect_to(url_for("bot_settings.page"))
 
 
 def save(bot: GraderBot, package: Package, note: str) -> int:
@@ -108,11 +108,11 @@ def use_version() -> ResponseReturnValue:
             bots_service.use_version(writing, view_of(bot), number)
     except UsageError as error:
         notice(str(error), "bad")
-        return go(url_for("bot_settings.page"))
+        return redirect_to(url_for("bot_settings.page"))
     if number != bot.version:
         note_done()
     notice(PLAYS_NEXT.format(number).capitalize())
-    return go(url_for("bot_settings.page"))
+    return redirect_to(url_for("bot_settings.page"))
 
 
 @family.get("/version/<int:number>.zip")
@@ -276,7 +276,7 @@ def save_bot() -> ResponseReturnValue:
     if changed:
         note_done()
     notice("Your bot settings were saved")
-    return go(url_for("bot_settings.page"))
+    return redirect_to(url_for("bot_settings.page"))
 
 
 @routes.post("/key")
@@ -289,7 +289,7 @@ def renew() -> ResponseReturnValue:
         bots.renew_key(writing, hub.sealer, player().user_id)
     note_done()
     notice("Your bot has a new API key")
-    return go(url_for("bot_settings.page"))
+    return redirect_to(url_for("bot_settings.page"))
 
 
 @routes.get("/probe")

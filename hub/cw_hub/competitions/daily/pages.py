@@ -26,7 +26,7 @@ from cw_hub.competitions.daily import bots, history
 from cw_hub.competitions.daily import standings as rankings
 from cw_hub.competitions.daily.history import DEFAULT, graph_of, points_of
 from cw_hub.competitions.daily.service import GAME
-from cw_hub.competitions.daily.standings import BLOCK, List, Neighbours, Place
+from cw_hub.competitions.daily.standings import BLOCK, List, Neighbours, StandingRow
 from cw_hub.competitions.format import is_shown
 from cw_hub.competitions.home import PERIODS
 from cw_hub.competitions.service import CompetitionFacts, dates_of
@@ -160,14 +160,14 @@ def table_of(session: Any, choice: List, viewer: int | None) -> dict[str, Any]:
     return {"rows": rows, "gap": gap, "own": own, "number": number}
 
 
-def drawn(places: Sequence[Place], viewer: int | None) -> list[tuple[Place, Markup]]:
+def drawn(places: Sequence[StandingRow], viewer: int | None) -> list[tuple[StandingRow, Markup]]:
     """Return ranking rows, each with its HTML."""
     root, of_bots = request.script_root, is_of_bots()
     return [(row, row_of(root, row, row.user_id == viewer, of_bots)) for row in places]
 
 
 @lru_cache(maxsize=4096)
-def row_of(_root: str, place: Place, is_mine: bool, is_of_bots: bool) -> Markup:
+def row_of(_root: str, place: StandingRow, is_mine: bool, is_of_bots: bool) -> Markup:
     """Return a ranking row as HTML; cached, because rows of the last game are shown often."""
     row = get_template_attribute("hub/competitions/daily/ranking_table.html", "row")
     cells: Markup = row(place, is_mine, is_of_bots)
@@ -189,7 +189,9 @@ def options_of(countries: frozenset[str], choice: str) -> Markup:
     return part
 
 
-def winner_of(session: Any, winners: Neighbours, table: dict[str, Any] | None) -> Place | None:
+def winner_of(
+    session: Any, winners: Neighbours, table: dict[str, Any] | None
+) -> StandingRow | None:
     """Return the only winner of a game, or None; use the loaded rows if the table is unfiltered."""
     if winners.game.reason in NOBODY_WON:
         return None

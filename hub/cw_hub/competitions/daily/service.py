@@ -169,7 +169,7 @@ def admit(session: Session, claim: Claim, admission: Admission) -> Claim | None:
     Returns None, and writes nothing, if the game no longer belongs to this attempt.
     """
     playing = update(Match).where(results.mine(claim)).values(players=len(admission.ready))
-    if not results.hits(session, playing):
+    if not results.updated(session, playing):
         return None
     session.execute(delete(MatchParticipant).where(MatchParticipant.match_id == claim.id))
     rows: list[tuple[Entrant, list[Mapping[str, Json]]]] = [

@@ -70,7 +70,7 @@ class Neighbours:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class StandingRow:
     """A row of a ranking."""
 
     position: int
@@ -277,14 +277,14 @@ COUNTRIES: Final = (
 
 def places(
     session: Session, wanted: List, first: int, last: int, viewer: int | None = None
-) -> list[Place]:
+) -> list[StandingRow]:
     """Return the rows at positions `first` to `last` (from 1), by rank, then by user id."""
     return place_rows(session, wanted, [(first, last)], viewer)
 
 
 def place_rows(
     session: Session, wanted: List, windows: Sequence[tuple[int, int]], viewer: int | None
-) -> list[Place]:
+) -> list[StandingRow]:
     """Return the rows in one or two windows of a list, by position, with one SQL statement."""
     values: dict[str, Any] = {"game": wanted.game, "country": wanted.country, "viewer": viewer or 0}
     for number in WINDOWS:
@@ -293,7 +293,7 @@ def place_rows(
     rows = session.execute(ROWS[bool(wanted.country)], values)
     positions = chain.from_iterable(range(first, last + 1) for first, last in windows)
     # Positions beyond the end of the list have no rows.
-    return [Place(position, *row) for row, position in zip(rows, positions, strict=False)]
+    return [StandingRow(position, *row) for row, position in zip(rows, positions, strict=False)]
 
 
 class OwnPosition(NamedTuple):

@@ -20,9 +20,9 @@ from cw_hub.competitions.rated.documents import (
     RatingPoint,
 )
 from cw_hub.competitions.rated.pages import board_of
-from cw_hub.competitions.rated.standings import PER_PAGE, Wanted
+from cw_hub.competitions.rated.standings import PER_PAGE, StandingsFilter
 from cw_hub.matches import listings
-from cw_hub.matches.listings import Cut
+from cw_hub.matches.listings import PageRequest
 from cw_hub.pages.request import one_reading
 from cw_hub.store.database import Reading
 
@@ -42,7 +42,7 @@ def leaderboard_row(row: standings.Row) -> LeaderboardRow:
 def leaderboard_rows(query: LeaderboardQuery) -> List[LeaderboardRow]:
     """Return the bots of a rated competition, best first."""
     place = int(query.after or 0)
-    choice = Wanted(query.players, query.range, query.q, query.sort, place // PER_PAGE + 1)
+    choice = StandingsFilter(query.players, query.range, query.q, query.sort, place // PER_PAGE + 1)
     with one_reading() as reading:
         rows = rated_service.rated_competitions(reading)
         game = query.game or (rows[0].slug if rows else "")
@@ -53,7 +53,9 @@ def leaderboard_rows(query: LeaderboardQuery) -> List[LeaderboardRow]:
     if board.page < choice.page:
         return List(items=[], next=None)
     first, is_last = (board.page - 1) * PER_PAGE, board.page == board.pages
-    part = listings.cut_by_place(board.rows, Cut(query.limit, query.after), first, is_last=is_last)
+    part = listings.cut_by_place(
+        board.rows, PageRequest(query.limit, query.after), first, is_last=is_last
+    )
     return list_of(part, leaderboard_row)
 
 
@@ -67,7 +69,7 @@ def rated_bot(reading: Reading, bot_id: str) -> tuple[int, int]:
 @routes.add("GET", "/bots/<bot_id>/ratings")
 def bot_ratings(bot_id: str, query: OfBotQuery) -> List[RatingPoint]:
     """Return the rating of a bot after each of its rated matches, latest first."""
-    cut = Cut(query.limit, query.after)
+    cut = PageRequest(query.limit, query.after)
     with one_reading() as reading:
         bot, competition = rated_bot(reading, bot_id)
         part = bot_standings.ratings_of_bot(reading, competition, bot, cut)
@@ -82,7 +84,7 @@ def bot_opponents(bot_id: str, query: PlacesQuery) -> List[OpponentRow]:
         bot, competition = rated_bot(reading, bot_id)
         met = bot_standings.opponents(reading, competition, bot, first, query.limit)
     is_last = first + query.limit >= met.number
-    cut = Cut(query.limit, query.after)
+    cut = PageRequest(query.limit, query.after)
     return list_of(listings.cut_by_place(met.rows, cut, first, is_last=is_last), opponent_row)
 
 

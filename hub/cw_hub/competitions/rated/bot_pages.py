@@ -60,7 +60,7 @@ def part(reading: Reading, bot: BotView, is_public: bool) -> BotPart:
     return parts.find(key, lambda: new_part(reading, competition.id, bot, wanted), revision)
 
 
-class Wanted(NamedTuple):
+class HistoryRequest(NamedTuple):
     """The selection in the query parameters of the page."""
 
     page: int
@@ -73,17 +73,19 @@ class Wanted(NamedTuple):
     """Whether to list only matches that the bot has lost since yesterday."""
 
 
-def wanted_of(reading: Reading, bot: BotView) -> Wanted:
+def wanted_of(reading: Reading, bot: BotView) -> HistoryRequest:
     """Return the selection in the query parameters; an unknown version counts as none."""
     is_program = bot.kind == "program"
     its = versions.versions_of(reading, bot.id) if is_program else ()
     numbers = tuple(version.number for version in its)
     version = number("version")
     lost = request.args.get("matches") == "lost"
-    return Wanted(number("opponents") or 1, version if version in numbers else 0, numbers, lost)
+    return HistoryRequest(
+        number("opponents") or 1, version if version in numbers else 0, numbers, lost
+    )
 
 
-def new_part(reading: Reading, competition: int, bot: BotView, wanted: Wanted) -> BotPart:
+def new_part(reading: Reading, competition: int, bot: BotView, wanted: HistoryRequest) -> BotPart:
     """Build the part, with a page of opponents, for the whole bot or for one version."""
     standing = bot_standings.standing(reading, competition, bot.id)
     if standing is None:

@@ -16,7 +16,7 @@ from cw_hub.competitions.rated.standings import PER_PAGE as STANDINGS_PER_PAGE
 from cw_hub.matches.listings import (
     PER_PAGE,
     WINNERS,
-    Cut,
+    PageRequest,
     Part,
     cut_by_name,
     is_lost_since,
@@ -55,7 +55,9 @@ class RatedPoint:
         return shown_rating(self.mu, self.phi)
 
 
-def ratings_of_bot(session: Session, competition: int, bot: int, cut: Cut) -> Part[RatedPoint]:
+def ratings_of_bot(
+    session: Session, competition: int, bot: int, cut: PageRequest
+) -> Part[RatedPoint]:
     """Return a page of a bot's ratings after its rated matches, latest first."""
     columns = (Match.match_id, Match.finished_at, MatchParticipant.mu, MatchParticipant.phi)
     wanted = of_bot(select(*columns).select_from(Match), bot, cut)

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from cw_hub.accounts.actor import actor
 from cw_hub.bots.health import WORDS, conditions
 from cw_hub.competitions import service as competitions_service
-from cw_hub.competitions.format import Format, Place, Settings
+from cw_hub.competitions.format import Format, Leader, Settings
 from cw_hub.competitions.forms import OPTIONS_HINT, SettingField
 from cw_hub.competitions.rated import api, bot_pages, bot_standings, pages, pairing, standings
 from cw_hub.competitions.rated import service as rated_service
@@ -89,10 +89,10 @@ class Rated(Format):
         """Return the URL of a competition's leaderboard."""
         return address_of("leaderboard.page", game=facts.slug)
 
-    def leaders(self, session: Session, competition: int) -> Sequence[Place]:
+    def leaders(self, session: Session, competition: int) -> Sequence[Leader]:
         """Return the bots with the highest shown ratings; tied bots share a rank."""
         return [
-            Place(
+            Leader(
                 leader.rank, leader.name, leader.owner, leader.picture, f"{leader.shown_rating:.0f}"
             )
             for leader in standings.leaders(session, competition, PLACES)

@@ -21,15 +21,15 @@ from cw_hub.competitions.rated import standings
 from cw_hub.competitions.rated.standings import (
     MOST,
     SORTS,
-    Beside,
     Counts,
     LeaderboardPage,
-    Wanted,
+    RowExtras,
+    StandingsFilter,
     beside,
 )
 from cw_hub.competitions.service import CompetitionFacts, Dates, dates_of, everything
 from cw_hub.matches import listings
-from cw_hub.matches.listings import PLACES, Choice
+from cw_hub.matches.listings import PLACES, MatchFilter
 from cw_hub.matches.pages import shown_kinds
 from cw_hub.matches.results import STATES
 from cw_hub.pages import polls
@@ -58,10 +58,10 @@ def number(name: str, most: int = LARGEST_PAGE) -> int:
     return min(whole_number(request.args.get(name, "")) or 0, most)
 
 
-def wanted() -> Wanted:
+def wanted() -> StandingsFilter:
     """Return the requested leaderboard selection; invalid values count as absent."""
     days, sort = number("range"), request.args.get("sort", "")
-    return Wanted(
+    return StandingsFilter(
         number("players"),
         days if days in RANGES else 0,
         request.args.get("q", "").strip()[:LONGEST],
@@ -76,7 +76,9 @@ def install(app: Flask) -> None:
     app.extensions["boards"] = Remembered[RowsOfBoard](CAPACITY)
 
 
-def board_of(reading: Reading, competition: CompetitionFacts, choice: Wanted) -> LeaderboardPage:
+def board_of(
+    reading: Reading, competition: CompetitionFacts, choice: StandingsFilter
+) -> LeaderboardPage:
     """Return a page of a competition's current leaderboard.
 
     Aborts with 400 for a number of players that its matches never have.
@@ -96,7 +98,9 @@ def check_players(reading: Reading, competition: CompetitionFacts, players: int)
         abort(400, f"Its matches have {numbers} players, not {players}.")
 
 
-def kept_rows(reading: Reading, competition: CompetitionFacts, choice: Wanted) -> RowsOfBoard:
+def kept_rows(
+    reading: Reading, competition: CompetitionFacts, choice: StandingsFilter
+) -> RowsOfBoard:
     """Return the rows of a page, cached per revision of the competition."""
     cache = cast("Remembered[RowsOfBoard]", current_app.extensions["boards"])
 
@@ -109,7 +113,7 @@ def kept_rows(reading: Reading, competition: CompetitionFacts, choice: Wanted) -
     return cache.find((competition.id, choice), make, revision)
 
 
-def rows_html(board: LeaderboardPage, more: Beside, own: int | None) -> Markup:
+def rows_html(board: LeaderboardPage, more: RowExtras, own: int | None) -> Markup:
     """Return the rows of a page as HTML, with the rows of user `own` marked."""
     values = {"board": board, "beside": more, "own": own, "house": HOUSE}
     return part_of_page("hub/competitions/rated/leaderboard_rows.html", **values)
@@ -120,7 +124,7 @@ class RowsOfBoard:
     """A leaderboard page, with its HTML rendered for users who have no bot on it."""
 
     board: LeaderboardPage
-    beside: Beside
+    beside: RowExtras
     html: Markup
 
     def html_for(self, user: int | None) -> Markup:
@@ -140,7 +144,7 @@ class ShownBoard:
     formats: Sequence[int]
 
 
-def read_board(choice: Wanted) -> ShownBoard | None:
+def read_board(choice: StandingsFilter) -> ShownBoard | None:
     """Return the requested leaderboard page, or None on a site without rated competitions.
 
     Aborts with 404 if the requested competition is missing or not shown.
@@ -195,7 +199,7 @@ def name_of(competition: CompetitionFacts) -> str:
     return game_page(competition.game).title if is_of_game else competition.title
 
 
-def polled(choice: Wanted) -> Polled:
+def polled(choice: StandingsFilter) -> Polled:
     """Return the rows for the page's script, which marks the user's own rows itself."""
     board_view = read_board(choice)
     if board_view is None:
@@ -206,7 +210,7 @@ def polled(choice: Wanted) -> Polled:
     return Polled(f"{board_view.competition.id}-{board_view.competition.revision}-{day}", value)
 
 
-def of_own_bots(choice: Choice, name: str) -> Choice:
+def of_own_bots(choice: MatchFilter, name: str) -> MatchFilter:
     """Restrict a choice to the user's own bots if requested; ignored for visitors.
 
     `mine`: all their matches; `lost`: those lost since yesterday.
@@ -223,7 +227,7 @@ def matches() -> ResponseReturnValue:
     """List the public matches."""
     state, best = request.args.get("state", ""), request.args.get("best", "")
     game = request.args.get("game", "")
-    choice = Choice(
+    choice = MatchFilter(
         game if game in game_entries() else "",
         request.args.get("bot", "").strip()[:LONGEST],
         number("players", 1000),

@@ -103,7 +103,7 @@ SORTS: Final[tuple[SortKey, ...]] = get_args(SortKey)
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class StandingsFilter:
     """Selects rows of a leaderboard."""
 
     players: int = 0
@@ -193,14 +193,14 @@ def board(
     session: Session,
     counts: Remembered[Counts],
     competition: CompetitionFacts,
-    wanted: Wanted,
+    wanted: StandingsFilter,
     now: datetime,
 ) -> LeaderboardPage:
     """Return a page of a competition's leaderboard; the last page for numbers beyond it.
 
     For all bots, only the sort keys are read; the other columns are read for the page's bots.
     """
-    if replace(wanted, page=1) == Wanted():
+    if replace(wanted, page=1) == StandingsFilter():
         return whole_board(session, competition.id, wanted.page)
     span = Span(competition.id, wanted.players, first_day(now, wanted.days))
     played = counted(session, counts, span, competition.revision)
@@ -221,7 +221,7 @@ def board(
     )
 
 
-def in_order(competition: int, wanted: Wanted) -> Select[int, int]:
+def in_order(competition: int, wanted: StandingsFilter) -> Select[int, int]:
     """Return a query for the ids and ranks of listed bots, in the requested order.
 
     Orders by games or win rate are left to the caller, as games are not counted here; the query
@@ -380,7 +380,7 @@ class HouseBot(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class RowExtras:
     """Data that leaderboard rows show in addition to ratings."""
 
     recent: Mapping[int, Recent]
@@ -397,9 +397,9 @@ class Beside:
         return [bot.name for bot in self.house if bot.shown_rating < shown_rating]
 
 
-def beside(session: Session, competition: CompetitionFacts, bots: Sequence[int]) -> Beside:
+def beside(session: Session, competition: CompetitionFacts, bots: Sequence[int]) -> RowExtras:
     """Return the extra data of some bots' rows, with two SQL statements for any history length."""
-    return Beside(recent(session, competition, bots), house_bots(session, competition.id))
+    return RowExtras(recent(session, competition, bots), house_bots(session, competition.id))
 
 
 def house_bots(session: Session, competition: int) -> list[HouseBot]:

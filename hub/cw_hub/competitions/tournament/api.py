@@ -17,9 +17,9 @@ from cw_hub.competitions.tournament.standings import (
     RoundRecord,
     TableRow,
 )
-from cw_hub.competitions.tournament.views import ListedTournament
+from cw_hub.competitions.tournament.views import TournamentRow as ViewsTournamentRow
 from cw_hub.competitions.tournament.words import plain
-from cw_hub.matches.listings import Cut, cut_by_place
+from cw_hub.matches.listings import PageRequest, cut_by_place
 from cw_hub.pages.request import one_reading
 from cw_hub.store.models import CompetitionState, EntryStatus, GroupKind, MatchState
 
@@ -134,10 +134,10 @@ def tournaments(query: PlacesQuery) -> List[TournamentRow]:
     """Return the tournaments that have a public event, latest first."""
     with one_reading() as reading:
         rows = views.listing(reading)
-    return list_of(cut_by_place(rows, Cut(query.limit, query.after)), tournament_row)
+    return list_of(cut_by_place(rows, PageRequest(query.limit, query.after)), tournament_row)
 
 
-def tournament_row(row: ListedTournament) -> TournamentRow:
+def tournament_row(row: ViewsTournamentRow) -> TournamentRow:
     """Return a listed tournament as an API response."""
     coming = row.next
     return document(
@@ -209,7 +209,7 @@ def ladder_entry(row: TableRow, last: int) -> LadderEntry:
 def round_matches(slug: str, group: str, query: RoundQuery) -> List[RoundMatchFacts]:
     """Return the matches of a group's round, in order of play."""
     standings = ladder_view(slug, group).standings
-    part = cut_by_place(standings.matches, Cut(query.limit, query.after))
+    part = cut_by_place(standings.matches, PageRequest(query.limit, query.after))
     return list_of(part, lambda match: round_match(standings, match))
 
 
@@ -229,7 +229,7 @@ def round_match(standings: GroupStandings, match: RoundMatch) -> RoundMatchFacts
 def team_rounds(slug: str, group: str, team: str, query: PlacesQuery) -> List[TeamRound]:
     """Return a team's points and results in each closed round, in order."""
     row = ladder_view(slug, group, team).standings.by_slug[team]
-    return list_of(cut_by_place(row.history, Cut(query.limit, query.after)), team_round)
+    return list_of(cut_by_place(row.history, PageRequest(query.limit, query.after)), team_round)
 
 
 def team_round(record: RoundRecord) -> TeamRound:

@@ -23,7 +23,7 @@ from cw_hub.competitions.tournament.standings import GroupStandings
 from cw_hub.competitions.tournament.team_bots import BUILTIN
 from cw_hub.competitions.tournament.teams import groups_of
 from cw_hub.competitions.tournament.views import TournamentView
-from cw_hub.matches.replays import own_key
+from cw_hub.matches.stored_replays import own_key
 from cw_hub.store.database import Session
 from cw_hub.store.models import (
     Battle,

@@ -9,9 +9,9 @@ from typing import Final
 from sqlalchemy import func, select
 
 from cw.errors import UsageError
-from cw_hub.accounts import registration_limits
+from cw_hub.accounts import limits_of_request
 from cw_hub.competitions import service as competitions_service
-from cw_hub.competitions.format import MOST_NEWS, Format, NewCompetition, NewsItem, Place, Settings
+from cw_hub.competitions.format import MOST_NEWS, Format, Leader, NewCompetition, NewsItem, Settings
 from cw_hub.competitions.forms import SettingField, show_all
 from cw_hub.competitions.service import CompetitionFacts
 from cw_hub.competitions.tournament import api as tournament_api
@@ -77,9 +77,9 @@ def deciding_group(tournament: TournamentView) -> GroupView | None:
     return next(finals, tournament.only_group)
 
 
-def place_of(row: TableRow) -> Place:
+def place_of(row: TableRow) -> Leader:
     """Return a team's rank, name and prize or points."""
-    return Place(row.place or 0, row.name, None, None, row.prize or f"{plain(row.points)} points")
+    return Leader(row.place or 0, row.name, None, None, row.prize or f"{plain(row.points)} points")
 
 
 class Tournament(Format):
@@ -153,7 +153,7 @@ class Tournament(Format):
         """Return a tournament's URL."""
         return address_of("tournaments.choose", slug=facts.slug)
 
-    def leaders(self, session: Session, competition: int) -> Sequence[Place]:
+    def leaders(self, session: Session, competition: int) -> Sequence[Leader]:
         """Return the deciding group's top teams; none before a round, or without such a group."""
         slug = session.scalar(
             select(Competition.slug)
@@ -210,7 +210,7 @@ class Tournament(Format):
         """Set up the tournament pages of an application."""
         ladder.install(app)
         team_pages.install(app)
-        registration_limits.install(app, people.invited_to)
+        limits_of_request.install_invitations(app, people.invited_to)
 
 
 FORMAT: Final = Tournament()

@@ -24,7 +24,7 @@ from werkzeug.datastructures import MultiDict
 from cw.errors import UsageError
 from cw_hub.accounts.actor import actor
 from cw_hub.accounts.forms import first_errors
-from cw_hub.accounts.pages import go
+from cw_hub.accounts.pages import redirect_to
 from cw_hub.competitions import service as competitions_service
 from cw_hub.competitions.forms import change_picture_of
 from cw_hub.competitions.service import CompetitionFacts
@@ -235,7 +235,7 @@ def change_picture(competition: CompetitionFacts) -> ResponseReturnValue:
         change_picture_of(competition, owner, audit_name())
     except UsageError as error:
         return refusal(competition, "host.page", {"picture": str(error)})
-    return go(url_for("host.page", slug=competition.slug))
+    return redirect_to(url_for("host.page", slug=competition.slug))
 
 
 @routes.post("/<verb>")
@@ -262,7 +262,7 @@ def post(competition: CompetitionFacts, verb: str) -> ResponseReturnValue:
     if verb == "issue-tokens":
         return card_sheet(competition, result)
     notice(action.done if isinstance(action.done, str) else action.done(result))
-    return go(url_for(action.page, slug=competition.slug))
+    return redirect_to(url_for(action.page, slug=competition.slug))
 
 
 def confirm(typed: str, expected: str) -> None:

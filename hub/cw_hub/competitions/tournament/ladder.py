@@ -12,7 +12,7 @@ from flask import Flask, abort, current_app, json, request
 
 from cw.league.ladder import Phase
 from cw_hub.accounts.actor import actor
-from cw_hub.accounts.cards import TeamHolder
+from cw_hub.accounts.login_cards import TeamHolder
 from cw_hub.competitions.tournament import standings as group_standings
 from cw_hub.competitions.tournament import views, words
 from cw_hub.competitions.tournament.service import TAKEN_BACK
@@ -41,7 +41,7 @@ BESIDE: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class LadderRequest:
     """The part of a ladder that a request selects."""
 
     page: int
@@ -49,9 +49,9 @@ class Wanted:
     """Part of the teams' names; "" for all."""
 
 
-def wanted() -> Wanted:
+def wanted() -> LadderRequest:
     """Return the selection in the query string; invalid values are ignored."""
-    return Wanted(
+    return LadderRequest(
         whole_number(request.args.get("page", ""), least=1) or 1,
         request.args.get("q", "").strip()[:LONGEST_TEAM],
     )
@@ -74,7 +74,7 @@ class TablePage:
         return {"page": self.page if self.page > 1 else None, "q": self.named or None}
 
 
-def table_page(standings: GroupStandings, choice: Wanted) -> TablePage:
+def table_page(standings: GroupStandings, choice: LadderRequest) -> TablePage:
     """Return the requested page, or the last page if the number is too high."""
     competing = competing_rows(standings)
     wanted_name = choice.named.casefold()

@@ -25,10 +25,10 @@ from msgspec import to_builtins
 from cw.errors import UsageError
 from cw.league.ladder import Phase
 from cw.web.games import game_page
-from cw_hub.accounts import cards, tickets
+from cw_hub.accounts import login_cards, tickets
 from cw_hub.accounts.actor import actor, hold, let_go, one_writing, player, players_only
-from cw_hub.accounts.cards import RefusedCard, TeamHolder, UnknownCard
-from cw_hub.accounts.pages import go
+from cw_hub.accounts.login_cards import RefusedCard, TeamHolder, UnknownCard
+from cw_hub.accounts.pages import redirect_to
 from cw_hub.competitions.service import LONGEST_TITLE
 from cw_hub.competitions.tournament import ladder as tournament_ladder
 from cw_hub.competitions.tournament import people, views, words
@@ -47,8 +47,8 @@ from cw_hub.competitions.tournament.views import (
     PER_PAGE,
     PHASES,
     GroupView,
+    TournamentFilter,
     TournamentView,
-    Wanted,
     home_group,
     list_page,
     playing_teams,
@@ -180,10 +180,10 @@ def index() -> str:
     )
 
 
-def wanted_list() -> Wanted:
+def wanted_list() -> TournamentFilter:
     """Return the list selection in the query string; invalid values are ignored."""
     phase = request.args.get("state", "")
-    return Wanted(
+    return TournamentFilter(
         whole_number(request.args.get("page", ""), least=1) or 1,
         request.args.get("q", "").strip()[:LONGEST_TITLE],
         next((one for one in PHASES if one == phase), None),
@@ -442,7 +442,7 @@ def join(slug: str) -> ResponseReturnValue:
         tournament = tournament_or_404(reading, slug)
     try:
         with one_writing() as session:
-            entered = cards.enter_by_card(session, tournament.id, token)
+            entered = login_cards.enter_by_card(session, tournament.id, token)
             home = home_group(session, entered.team_id) if entered.team_id else None
     except RefusedCard as error:
         if isinstance(error, UnknownCard):
@@ -571,7 +571,7 @@ def taking_part(
     except UsageError as error:
         return invitation_page(to, {field: str(error)}), 422
     notice(welcome(result))
-    return go(url_for("my_team.page", slug=to.tournament.slug))
+    return redirect_to(url_for("my_team.page", slug=to.tournament.slug))
 
 
 @invited_routes.post("/t/<slug>/my-team/leave", endpoint="leave")
@@ -604,4 +604,4 @@ def acting(
     except UsageError as error:
         notice(str(error), "bad")
         then = "my_team.page"
-    return go(url_for(then, slug=slug))
+    return redirect_to(url_for(then, slug=slug))

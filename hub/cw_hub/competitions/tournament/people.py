@@ -145,7 +145,7 @@ def invite(  # noqa: PLR0913
     invitation.is_open = is_open
     subject = f"invitation:{row.format}/{row.slug}"
     detail = {"teams": most_teams, "members": most_members, "open": is_open, "new": is_new}
-    audit.note(session, "invite", subject, detail=detail, competition_id=row.id)
+    audit.record(session, "invite", subject, detail=detail, competition_id=row.id)
     return invitation.code
 
 
@@ -221,7 +221,7 @@ def import_guests(
         session.add(Guest(competition_id=competition, **about))
     subject = f"invitation:{row.format}/{row.slug}"
     detail = {"addresses": len(new)}
-    audit.note(session, "import", subject, detail=detail, competition_id=row.id)
+    audit.record(session, "import", subject, detail=detail, competition_id=row.id)
     return len(new)
 
 
@@ -459,7 +459,7 @@ def add_host(session: Session, competition: int, username: str) -> None:
         )
         subject = f"competition:{row.format}/{row.slug}"
         detail = {"host": user.username}
-        audit.note(session, "add host", subject, detail=detail, competition_id=row.id)
+        audit.record(session, "add host", subject, detail=detail, competition_id=row.id)
 
 
 def remove_host(session: Session, competition: int, username: str) -> None:
@@ -471,7 +471,7 @@ def remove_host(session: Session, competition: int, username: str) -> None:
     session.delete(host)
     subject = f"competition:{row.format}/{row.slug}"
     detail = {"host": user.username}
-    audit.note(session, "remove host", subject, detail=detail, competition_id=row.id)
+    audit.record(session, "remove host", subject, detail=detail, competition_id=row.id)
 
 
 def find_person(session: Session, username: str) -> administration.Facts:
@@ -618,7 +618,7 @@ def announce(
     number = put_mails(session, event, new.audience, words_of(row, event, new.audience, address))
     event.data = detail = {"mailed": new.audience, "people": number}
     subject = f"event:{row.slug}/{event_id}"
-    audit.note(session, "mail event", subject, detail=detail, competition_id=row.id)
+    audit.record(session, "mail event", subject, detail=detail, competition_id=row.id)
     return number
 
 

@@ -618,7 +618,7 @@ def void(
     if not call_off(session, Match.id == match.id, reason):
         return False
     detail, subject = {"reason": reason}, f"match:{match_id}"
-    audit.note(session, "void", subject, detail=detail, competition_id=row.id)
+    audit.record(session, "void", subject, detail=detail, competition_id=row.id)
     mark_round_changed(session, cast(int, match.round_id))
     return True
 
@@ -634,7 +634,7 @@ def void_round(
     row = hold_round(session, competition, round_id)
     number = call_off(session, Match.round_id == round_id, reason)
     detail, subject = {"reason": reason}, f"round:{round_id}"
-    audit.note(session, "void round", subject, detail=detail, competition_id=row.id)
+    audit.record(session, "void round", subject, detail=detail, competition_id=row.id)
     mark_round_changed(session, round_id)
     return number
 
@@ -671,7 +671,7 @@ def play_again(session: Session, competition: int, match_id: str) -> str:
         copied = {"slot": seat.slot, "bot_id": seat.bot_id, "name": seat.name, "spec": seat.spec}
         session.add(MatchParticipant(match_id=again.id, **copied))
     detail, subject = {"as": name}, f"match:{match_id}"
-    audit.note(session, "play again", subject, detail=detail, competition_id=row.id)
+    audit.record(session, "play again", subject, detail=detail, competition_id=row.id)
     mark_round_changed(session, cast(int, match.round_id))
     return name
 
@@ -707,7 +707,7 @@ def carry_over(session: Session, competition: int) -> bool:
     event.at = now
     session.flush()
     subject = f"competition:{FORMAT}/{row.slug}"
-    audit.note(session, "carry over", subject, competition_id=row.id)
+    audit.record(session, "carry over", subject, competition_id=row.id)
     row.revision += 1
     return True
 

@@ -126,7 +126,7 @@ def add_event(
     mark_changed(row, *groups)
     subject = f"event:{row.slug}/{new.id}"
     detail = {"kind": new.kind, "at": new.at.isoformat(), "title": title}
-    audit.note(session, "add event", subject, detail=detail, competition_id=row.id)
+    audit.record(session, "add event", subject, detail=detail, competition_id=row.id)
     return new.id
 
 
@@ -191,7 +191,7 @@ def remove_event(session: Session, competition: int, event: int) -> None:
     renew_ends(session, competition)
     mark_changed(row, *groups_of(session, competition))
     subject, detail = f"event:{row.slug}/{event}", {"title": title}
-    audit.note(session, "remove event", subject, detail=detail, competition_id=row.id)
+    audit.record(session, "remove event", subject, detail=detail, competition_id=row.id)
 
 
 def schedule(session: Session, facts: CompetitionFacts, dates: Dates) -> None:
@@ -394,7 +394,7 @@ def undo_end(session: Session, competition: int) -> None:
     renew_ends(session, competition)
     mark_changed(row, *groups_of(session, competition))
     subject = f"event:{row.slug}/{end.id}"
-    audit.note(session, "undo end", subject, competition_id=row.id)
+    audit.record(session, "undo end", subject, competition_id=row.id)
 
 
 def change_settings(
@@ -417,4 +417,4 @@ def change_settings(
     row.settings = {**row.settings, **values}
     mark_changed(row, *groups_of(session, competition))
     subject = f"competition:{FORMAT}/{row.slug}"
-    audit.note(session, "set", subject, detail=values, competition_id=row.id)
+    audit.record(session, "set", subject, detail=values, competition_id=row.id)

@@ -194,7 +194,7 @@ def note(session: Session, bot: TeamBot, verb: str, **more: Any) -> None:
     """Add an audit entry about a bot, in the name of its team."""
     session.actor = f"team:{bot.slug}"
     competition, subject = bot.competition_id, f"bot:{bot.bot_id}"
-    audit.note(session, verb, subject, detail=more, competition_id=competition)
+    audit.record(session, verb, subject, detail=more, competition_id=competition)
 
 
 def begin_again(session: Session, row: Bot, bot: TeamBot) -> None:
@@ -278,7 +278,7 @@ def set_ssh_key(session: Session, bot: TeamBot, key: str) -> None:
     row.ssh_key = key or None
     session.actor = f"team:{bot.slug}"
     competition, subject = bot.competition_id, f"team:{bot.team_id}"
-    audit.note(session, "ssh key", subject, competition_id=competition)
+    audit.record(session, "ssh key", subject, competition_id=competition)
 
 
 BUILTIN: Final = "builtin:"

@@ -19,7 +19,7 @@ from cw.games.registry import load_protocol
 from cw.web.live_match import Guest
 from cw.web.live_matches import OWN, Link, Offer, Opponents, OwnBot
 from cw_hub.accounts.actor import actor, one_writing, tournaments_of_browser
-from cw_hub.accounts.pages import go
+from cw_hub.accounts.pages import redirect_to
 from cw_hub.bots import check_requests, checks, programs, version_pages
 from cw_hub.bots.addresses import ClaimedSeat, check_address, isolation_of
 from cw_hub.bots.programs import NO_PROGRAMS, problem_here
@@ -74,7 +74,7 @@ def own_bot(slug: str) -> TeamBot:
         bot = find(reading, holder.team_id) if holder else None
     if bot is None:
         notice(NOT_JOINED, "plain")
-        abort(go(url_for("tournaments.choose", slug=tournament.slug)))
+        abort(redirect_to(url_for("tournaments.choose", slug=tournament.slug)))
     return bot
 
 
@@ -146,7 +146,7 @@ def bot(slug: str) -> ResponseReturnValue:
     send_check(own)
     if secret is None:
         notice(SAVED)
-        return go(page_of(own))
+        return redirect_to(page_of(own))
     return secret_page(own, secret, "Your bot has a secret")
 
 
@@ -180,15 +180,15 @@ def check(slug: str) -> ResponseReturnValue:
     own = own_bot(slug)
     if not own.is_set:
         notice(NO_BOT, "bad")
-        return go(page_of(own))
+        return redirect_to(page_of(own))
     if own.kind == "url":
         check_requests.claim_for(owner_of(own), own.endpoint)
     if not send_check(own):
         notice(NO_CHECKS, "bad")
-        return go(page_of(own))
+        return redirect_to(page_of(own))
     notice(CHECKING, "plain")
     # The page then polls for the result of the check.
-    return go(url_for("my_team.page", slug=own.tournament, checking=1))
+    return redirect_to(url_for("my_team.page", slug=own.tournament, checking=1))
 
 
 def send_check(own: TeamBot) -> bool:
@@ -222,7 +222,7 @@ def checked(own: TeamBot, sentence: str) -> ResponseReturnValue:
     note_done()
     notice(sentence)
     send_check(own_bot(own.tournament))
-    return go(page_of(own))
+    return redirect_to(page_of(own))
 
 
 def programs_of_player(reading: Reading, bot: TeamBot) -> Sequence[OwnProgram]:
@@ -267,7 +267,7 @@ def use_version(slug: str) -> ResponseReturnValue:
         note_done()
     notice(f"version {number} {PLAYS_NEXT}")
     send_check(own_bot(slug))
-    return go(page_of(own))
+    return redirect_to(page_of(own))
 
 
 @routes.get("/t/<slug>/my-team/version/<int:number>.zip")
@@ -315,7 +315,7 @@ def ssh_key(slug: str) -> ResponseReturnValue:
     if key != (own.ssh_key or ""):
         note_done()
     notice("Your public SSH key was saved" if key else "Your public SSH key was removed")
-    return go(page_of(own))
+    return redirect_to(page_of(own))
 
 
 @routes.post("/t/<slug>/my-team/practice")
@@ -331,10 +331,10 @@ def practice(slug: str) -> ResponseReturnValue:
             match, match_id = plan_practice(writing, own)
     except (CapacityError, UsageError) as error:
         notice(str(error), "bad")
-        return go(page_of(own))
+        return redirect_to(page_of(own))
     note_done()
     planning.send_now(hub, match, PRACTICE)
-    return go(url_for("match.page", match_id=match_id))
+    return redirect_to(url_for("match.page", match_id=match_id))
 
 
 # Kits

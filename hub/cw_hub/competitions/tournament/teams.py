@@ -117,7 +117,7 @@ def add_group(session: Session, competition: int, group: NewGroup) -> int:
         session.add(Entry(group_id=new.id, team_id=team, joined_at=session.now()))
     mark_changed(row)
     subject, detail = f"group:{row.slug}/{new.id}", {"slug": slug}
-    audit.note(session, "add group", subject, detail=detail, competition_id=row.id)
+    audit.record(session, "add group", subject, detail=detail, competition_id=row.id)
     return new.id
 
 
@@ -352,7 +352,7 @@ class Enrolment:
         mark_changed(competition, *{group for team in admitted for group in team.groups})
         subject = f"competition:{FORMAT}/{competition.slug}"
         slugs = {"teams": [row.slug for row in rows]}
-        audit.note(
+        audit.record(
             session,
             "add teams",
             subject,
@@ -469,7 +469,7 @@ def issue(
             token = add_ticket(session, Ticket(kind="card", **columns))
             cards.append(Card(team.id, team.name, team.slug, group, token))
     detail = {"teams": [team.slug for team, _ in teams]}
-    audit.note(session, "issue tokens", subject, detail=detail, competition_id=row.id)
+    audit.record(session, "issue tokens", subject, detail=detail, competition_id=row.id)
     return cards
 
 
@@ -511,7 +511,7 @@ def issue_to_host(session: Session, competition: int, *, keep: bool = False) -> 
         session.execute(delete(Ticket).where(*earlier))
     token = add_ticket(session, Ticket(kind="host_card", competition_id=competition))
     subject = f"competition:{FORMAT}/{row.slug}"
-    audit.note(session, "host token", subject, competition_id=row.id)
+    audit.record(session, "host token", subject, competition_id=row.id)
     return token
 
 
@@ -566,7 +566,7 @@ def teams_by_id(session: Session, competition: int, ids: Sequence[int]) -> list[
 def note(session: Session, row: Competition, team: Team, verb: str, **more: Any) -> None:
     """Add an audit entry about a team."""
     subject = f"team:{row.slug}/{team.slug}"[:60]
-    audit.note(session, verb, subject, detail=more, competition_id=row.id)
+    audit.record(session, verb, subject, detail=more, competition_id=row.id)
 
 
 # Groups

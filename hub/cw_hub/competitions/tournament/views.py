@@ -345,7 +345,7 @@ IS_LISTED: Final = and_(
 
 
 @dataclass(frozen=True, slots=True)
-class ListedTournament:
+class TournamentRow:
     """A tournament in the list."""
 
     slug: str
@@ -368,7 +368,7 @@ class ListedTournament:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class TournamentFilter:
     """The requested page and filters of the list."""
 
     page: int = 1
@@ -382,14 +382,14 @@ class Wanted:
 class ListPage:
     """A page of the matching tournaments, with their number in each phase."""
 
-    rows: Sequence[ListedTournament]
+    rows: Sequence[TournamentRow]
     page: int
     pages: int
     counts: Mapping[Phase, int]
     """The number of tournaments with a matching title, by phase."""
 
 
-def list_page(session: Session, wanted: Wanted) -> ListPage:
+def list_page(session: Session, wanted: TournamentFilter) -> ListPage:
     """Return a page of the public tournaments, or the last page if the number is too high.
 
     Running tournaments come first, then upcoming, then finished ones, each sorted by title.
@@ -439,13 +439,13 @@ def tournament_phase(state: CompetitionState, *, has_begun: bool) -> Phase:
     return "running" if has_begun else "coming"
 
 
-def listing(session: Session) -> list[ListedTournament]:
+def listing(session: Session) -> list[TournamentRow]:
     """Return the tournaments with a public event, latest first. Four statements."""
     latest = select(Competition.id).where(IS_LISTED).order_by(Competition.id.desc())
     return of_ids(session, session.scalars(latest.limit(MOST_LISTED)).all())
 
 
-def of_ids(session: Session, ids: Sequence[int]) -> list[ListedTournament]:
+def of_ids(session: Session, ids: Sequence[int]) -> list[TournamentRow]:
     """Return tournaments with their groups and events, in the given order. Three statements."""
     teams = (
         select(func.count())
@@ -469,7 +469,7 @@ def of_ids(session: Session, ids: Sequence[int]) -> list[ListedTournament]:
     groups, events = group_names(session, ids), public_events(session, ids)
     return [
         view(
-            ListedTournament,
+            TournamentRow,
             row,
             groups=groups[row.id],
             has_begun=any(event.applied_at and event.kind == "start" for event in events[row.id]),

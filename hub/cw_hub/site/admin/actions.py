@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, Final
 
 from cw.errors import UsageError
-from cw_hub.accounts import administration, audit, limits, mail
+from cw_hub.accounts import administration, audit, mail, personal_limits
 from cw_hub.accounts.actor import one_writing, player
 from cw_hub.accounts.pages import send_soon
 from cw_hub.accounts.service import HOUSE
@@ -105,9 +105,11 @@ def on_account(change: Callable[..., str | None]) -> Callable[..., str]:
 
 def set_limit(session: Session, username: str, name: str, most: str) -> str:
     """Set a limit of an account, "" resets it; return a sentence about it."""
-    number = limits.read_most(most)
+    number = personal_limits.read_most(most)
     administration.set_limit(session, username, name, number)
-    return f"{username}: {limits.LIMITS[name]}: {'as usual' if number is None else number}."
+    return (
+        f"{username}: {personal_limits.LIMITS[name]}: {'as usual' if number is None else number}."
+    )
 
 
 # Bots
@@ -129,7 +131,7 @@ def check(bot: Bot) -> None:
     if not check_requests.send_for(owner, bot.id, is_program=bot.kind == "program"):
         raise Refused("Bots cannot be checked right now. Please try again soon.")
     with one_writing() as session:
-        audit.note(session, "check", f"bot:{bot.bot_id}")
+        audit.record(session, "check", f"bot:{bot.bot_id}")
 
 
 # Competitions
@@ -162,7 +164,7 @@ def requeue(session: Session, match_id: str) -> None:
     """Give a failed match another five attempts; raise Changed if it cannot be played again."""
     if not results.requeue_failed(session, match_id):
         raise Changed(f"{match_id} is not a failed match")
-    audit.note(session, "requeue", f"match:{match_id}")
+    audit.record(session, "requeue", f"match:{match_id}")
 
 
 def void(session: Session, match_id: str, reason: str) -> None:
@@ -170,14 +172,14 @@ def void(session: Session, match_id: str, reason: str) -> None:
     if not results.void(session, match_id, reason):
         raise Changed(f"{match_id} is not a waiting match")
     detail = {"reason": reason}
-    audit.note(session, "void", f"match:{match_id}", detail=detail)
+    audit.record(session, "void", f"match:{match_id}", detail=detail)
 
 
 def send_again(session: Session, mail_id: int) -> int:
     """Put a dead email back into the queue, and return its id; raise Changed if it is not dead."""
     if not mail.send_again(session, mail_id):
         raise Changed(f"{mail_id} is not a dead mail")
-    audit.note(session, "send mail", f"mail:{mail_id}")
+    audit.record(session, "send mail", f"mail:{mail_id}")
     return mail_id
 
 
@@ -221,7 +223,7 @@ ACTIONS: Final[Mapping[str, Sequence[Action]]] = {
             do=on_account(set_limit),
             done="{0}",
             fields=[
-                Field("limit", "Limit", choices=limits.LIMITS),
+                Field("limit", "Limit", choices=personal_limits.LIMITS),
                 Field("most", "Maximum (0 locks it; empty: the usual limit)"),
                 NAME,
             ],

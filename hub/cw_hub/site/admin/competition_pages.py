@@ -11,9 +11,9 @@ from flask.typing import ResponseReturnValue
 from cw.errors import UsageError
 from cw.games.registry import game_entries
 from cw.web.games import game_page
-from cw_hub.accounts import uploads
+from cw_hub.accounts import picture_uploads
 from cw_hub.accounts.actor import one_writing, player
-from cw_hub.accounts.pages import go
+from cw_hub.accounts.pages import redirect_to
 from cw_hub.competitions import service as competitions_service
 from cw_hub.competitions.format import Format, NewCompetition, format_named
 from cw_hub.competitions.forms import change_picture_of, read_all, show_all
@@ -102,7 +102,7 @@ def create() -> ResponseReturnValue:
         return form_page(format_, game, request.form, str(error)), 422
     begins_itself = format_.has_events and request.form.get("starts", "").strip()
     notice(f"{facts.title} was created. {AT_ITS_TIME if begins_itself else BY_HAND}")
-    return go(page_of(facts))
+    return redirect_to(page_of(facts))
 
 
 def created(format_: Format, game: str) -> CompetitionFacts:
@@ -116,7 +116,11 @@ def created(format_: Format, game: str) -> CompetitionFacts:
         raise UsageError(NO_SLUG)
     values = read_all(format_.fields, request.form)
     wanted, dates = NewCompetition(game, title, slug or game, values, description), typed_dates()
-    picture = uploads.keep_upload(str(player().user_id), "wide") if uploads.has_upload() else None
+    picture = (
+        picture_uploads.keep_upload(str(player().user_id), "wide")
+        if picture_uploads.has_upload()
+        else None
+    )
     with one_writing() as session:
         facts = format_.create(session, wanted)
         format_.schedule(session, facts, dates)
@@ -154,7 +158,7 @@ def show_competition(format_name: str, slug: str) -> ResponseReturnValue:
     """Show the settings and status of a competition, and the actions available."""
     facts = competition_or_404(format_name, slug)
     own_page = format_of(facts).host_page(facts)
-    return lead_page(facts) if own_page is None else go(own_page)
+    return lead_page(facts) if own_page is None else redirect_to(own_page)
 
 
 def lead_page(
@@ -216,7 +220,7 @@ def save(format_name: str, slug: str, form: str) -> ResponseReturnValue:
     except UsageError as error:
         return lead_page(facts, request.form, {form: str(error)}), 422
     notice(SAVED[form])
-    return go(page_of(facts))
+    return redirect_to(page_of(facts))
 
 
 @routes.post("/<format_name>/<slug>/picture")
@@ -228,7 +232,7 @@ def change_picture(format_name: str, slug: str) -> ResponseReturnValue:
         change_picture_of(facts, str(player().user_id), player().username)
     except UsageError as error:
         return lead_page(facts, errors={"picture": str(error)}), 422
-    return go(page_of(facts))
+    return redirect_to(page_of(facts))
 
 
 @routes.post("/<format_name>/<slug>/state")
@@ -239,10 +243,10 @@ def steer(format_name: str, slug: str) -> ResponseReturnValue:
     state = STEERED.get(request.form.get("state", "")) or abort(400, NO_STATE)
     if state == "over" and request.form.get("name", "").strip() != facts.title:
         notice(WRONG_NAME, "bad")
-        return go(page_of(facts))
+        return redirect_to(page_of(facts))
     try:
         with one_writing() as session:
             format_of(facts).steer(session, facts, state)
     except UsageError as error:
         notice(str(error), "bad")
-    return go(page_of(facts))
+    return redirect_to(page_of(facts))

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 
 from sqlalchemy import ColumnElement, Select, case, func, or_, select, true
 
-from cw_hub.accounts import limits, mail
+from cw_hub.accounts import mail, personal_limits
 from cw_hub.accounts.service import HOUSE, username_key
 from cw_hub.bots.health import WORDS, conditions
 from cw_hub.bots.service import name_key
@@ -136,7 +136,7 @@ def people(session: Session, wanted: Wanted, number: int) -> Page:
     page = page_of(session, query, number)
     ids = [row.id for row in page.rows]
     leads = hosts_by(session, CompetitionHost.user_id, Competition.title, ids)
-    own_limits = limits.of_users(session, ids)
+    own_limits = personal_limits.of_users(session, ids)
     for row in page.rows:
         row.leads, row.limits = leads.get(row.id, ()), own_limits.get(row.id, {})
     return page

@@ -11,7 +11,7 @@ from flask.typing import ResponseReturnValue
 
 from cw.errors import UsageError
 from cw_hub.accounts.actor import actor, one_writing, players_only
-from cw_hub.accounts.pages import go
+from cw_hub.accounts.pages import redirect_to
 from cw_hub.bots.service import WrongStatus
 from cw_hub.pages.layout import address_with, notice
 from cw_hub.pages.request import one_reading, resources, whole_number
@@ -104,7 +104,7 @@ def act(name: str, action: Action, **values: Any) -> ResponseReturnValue:
     listing = LISTS[name]
     key = [values[column] for column in listing.key]
     has_search = any(field.name == "q" for field in listing.filters)
-    here = go(url_for(f"admin.{name}", q=key[-1] if has_search else None))
+    here = redirect_to(url_for(f"admin.{name}", q=key[-1] if has_search else None))
     texts = [request.form.get(field.name, "").strip()[: field.longest] for field in action.fields]
     for field, text in zip(action.fields, texts, strict=True):
         if field.is_required and not text:
@@ -121,7 +121,7 @@ def act(name: str, action: Action, **values: Any) -> ResponseReturnValue:
         notice(f"The {listing.one} has changed since you loaded the page.", "bad")
     except Refused as error:
         notice(str(error), "bad")
-        return go(error.page) if error.page else here
+        return redirect_to(error.page) if error.page else here
     except WrongStatus as error:
         notice(str(error), "bad")
     except UsageError:

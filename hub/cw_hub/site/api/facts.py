@@ -16,7 +16,7 @@ from cw_hub.bots.service import BotView
 from cw_hub.competitions.format import standing_in
 from cw_hub.competitions.maps import FoundMap
 from cw_hub.matches.match_types import MatchView, SeatView
-from cw_hub.matches.objects import LASTS, link_to
+from cw_hub.matches.object_links import LASTS, link_to
 from cw_hub.pages.request import resources
 from cw_hub.site.api.documents import (
     BotCondition,

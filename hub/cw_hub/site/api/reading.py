@@ -16,11 +16,11 @@ from cw_hub.competitions import maps
 from cw_hub.competitions import service as competitions_service
 from cw_hub.competitions.service import CompetitionFacts, dates_of_all
 from cw_hub.matches import listings, lookup, results
-from cw_hub.matches import pages as match_pages
-from cw_hub.matches.listings import BotChoice, Cut, MatchChoice, cut_by_place
+from cw_hub.matches import pages as matches_pages
+from cw_hub.matches.listings import BotChoice, MatchChoice, PageRequest, cut_by_place
 from cw_hub.matches.pages import shown_kinds
-from cw_hub.matches.replays import own_key
-from cw_hub.operation import maintenance
+from cw_hub.matches.stored_replays import own_key
+from cw_hub.operation import scheduler
 from cw_hub.pages.request import one_reading, resources
 from cw_hub.site.api import facts
 from cw_hub.site.api.documents import (
@@ -59,7 +59,7 @@ def list_bots(query: BotsQuery) -> List[BotRow]:
     """Return all bots, the newest first."""
     choice = BotChoice(query.game, query.owner, query.status)
     with one_reading() as reading:
-        part = listings.bots_of_people(reading, choice, Cut(query.limit, query.after))
+        part = listings.bots_of_people(reading, choice, PageRequest(query.limit, query.after))
     return list_of(part, facts.bot_row)
 
 
@@ -74,7 +74,7 @@ def bot(bot_id: str) -> BotFacts:
 @routes.add("GET", "/bots/<bot_id>/matches")
 def bot_matches(bot_id: str, query: OfBotQuery) -> List[MatchFacts]:
     """Return the matches of a bot, the latest first; its owner and admins also get practice."""
-    bot, cut = find_bot(bot_id), Cut(query.limit, query.after)
+    bot, cut = find_bot(bot_id), PageRequest(query.limit, query.after)
     sees = actor().sees(bot.user_id)
     with one_reading() as reading:
         part = listings.matches_of_bot(reading, shown_kinds(), bot.id, cut, with_private=sees)
@@ -96,7 +96,7 @@ def list_matches(query: MatchesQuery) -> List[MatchFacts]:
     choice = MatchChoice(query.game, query.players, query.state)
     with one_reading() as reading:
         part = listings.public_matches(
-            reading, shown_kinds(), choice, Cut(query.limit, query.after)
+            reading, shown_kinds(), choice, PageRequest(query.limit, query.after)
         )
     return list_of(part, facts.match_facts)
 
@@ -104,7 +104,7 @@ def list_matches(query: MatchesQuery) -> List[MatchFacts]:
 @routes.add("GET", "/matches/<match_id>")
 def match(match_id: str) -> MatchFacts:
     """Return a match; owners see the response times and faults of their bots."""
-    view = match_pages.find(match_id, whole=True)
+    view = matches_pages.find(match_id, whole=True)
     with one_reading() as reading:
         (view,) = lookup.with_ratings(reading, [view])
     return facts.match_facts(view)
@@ -113,9 +113,9 @@ def match(match_id: str) -> MatchFacts:
 @routes.add("GET", "/matches/<match_id>/replay")
 def match_replay(match_id: str) -> Link:
     """Return a link, valid for an hour, to the replay of a match in the format of its game."""
-    view = match_pages.find(match_id)
+    view = matches_pages.find(match_id)
     if view.replay_key is None:
-        abort(404, match_pages.sentence(view))
+        abort(404, matches_pages.sentence(view))
     return facts.link(own_key(view.replay_key))
 
 
@@ -125,7 +125,7 @@ def user(username: str) -> UserFacts:
     with one_reading() as reading:
         profile = accounts_service.find_profile(reading, username) or abort(404, NO_USER)
         choice = BotChoice(owner=profile.username)
-        own_bots = listings.bots_of_people(reading, choice, Cut(listings.MOST)).items
+        own_bots = listings.bots_of_people(reading, choice, PageRequest(listings.MOST)).items
     return facts.user_facts(profile, own_bots)
 
 
@@ -148,7 +148,7 @@ def list_competitions(query: CompetitionsQuery) -> List[CompetitionRow]:
             and query.format in ("", facts.format)
             and query.state in ("", facts.state)
         ]
-        part = cut_by_place(wanted, Cut(query.limit, query.after))
+        part = cut_by_place(wanted, PageRequest(query.limit, query.after))
         return List(items=competition_rows(reading, part.items), next=part.next)
 
 
@@ -175,7 +175,7 @@ def status() -> Status:
     with one_reading() as reading:
         rows = competition_rows(reading, shown_competitions(reading))
         counts = results.open_counts(reading)
-        workers = maintenance.live_workers(reading)
+        workers = scheduler.live_workers(reading)
     return Status(
         time=clock(),
         competitions=rows,

@@ -10,7 +10,7 @@ from typing import Final, get_args
 import pytest
 from sqlalchemy import select, update
 
-from cw_hub.accounts import cards, tickets
+from cw_hub.accounts import login_cards, tickets
 from cw_hub.accounts import service as accounts_service
 from cw_hub.accounts.tickets import LinkKind, NewToken
 from cw_hub.store.database import Database
@@ -48,7 +48,7 @@ class Hall:
         """Return the session of a team, or of the host for None, whose card lives longer."""
         self.rows.card(team)
         with self.database.writing() as session:
-            ticket = cards.enter_by_card(session, self.rows.id, "ABCDEFGHJKMNPQRS")
+            ticket = login_cards.enter_by_card(session, self.rows.id, "ABCDEFGHJKMNPQRS")
         self.move_end("ABCDEFGHJKMNPQRS", timedelta(days=900))
         return ticket.ticket
 
@@ -121,20 +121,20 @@ def link_is_redeemed(kind: LinkKind) -> Callable[[Hall, str], bool]:
 def takes_card(hall: Hall, letters: str) -> bool:
     with hall.database.reading() as session:
         try:
-            cards.enter_by_card(session, hall.rows.id, letters)
-        except cards.UnknownCard:
+            login_cards.enter_by_card(session, hall.rows.id, letters)
+        except login_cards.UnknownCard:
             return False
     return True
 
 
 def finds_team(hall: Hall, ticket: str) -> bool:
     with hall.database.reading() as session:
-        return cards.find_team(session, "t1", ticket) is not None
+        return login_cards.find_team(session, "t1", ticket) is not None
 
 
 def finds_host(hall: Hall, ticket: str) -> bool:
     with hall.database.reading() as session:
-        return cards.find_host(session, "t1", ticket) is not None
+        return login_cards.find_host(session, "t1", ticket) is not None
 
 
 @dataclass(frozen=True)

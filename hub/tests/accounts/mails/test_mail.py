@@ -27,7 +27,7 @@ from cw.errors import UsageError
 from cw_hub.accounts import administration, mail, mail_delivery
 from cw_hub.accounts import service as accounts_service
 from cw_hub.accounts.tickets import LinkKind
-from cw_hub.operation import heartbeats, maintenance
+from cw_hub.operation import heartbeats, scheduler
 from cw_hub.operation.resources import Resources
 from cw_hub.store.models import Mail, MailCount, Ticket, User
 from hub.tests.conftest import StillClock
@@ -406,7 +406,7 @@ def test_a_mail_counts_for_a_day(resources: Resources, hub_clock: StillClock) ->
     assert len(letters(resources)) == 4
     hub_clock.advance(86_400)
     with resources.database.writing() as session:
-        maintenance.sweep(session)
+        scheduler.sweep(session)
     with resources.database.reading() as session:
         assert session.scalars(select(MailCount)).all() == []
 

@@ -9,7 +9,7 @@ from sqlalchemy import select
 from cw.replays.document import encode
 from cw_hub.matches import planning
 from cw_hub.matches.planning import Plan, Seat
-from cw_hub.matches.replays import replay_key, viewed_key
+from cw_hub.matches.stored_replays import replay_key, viewed_key
 from cw_hub.store.models import Battle, Match
 from hub.tests.bots.workshop.test_workshop_runs import Author, working
 from hub.tests.conftest import ON_SQLITE

@@ -27,7 +27,7 @@ from cw_hub.competitions.cup import queued
 from cw_hub.competitions.cup.queued import ID, NO_WORKER
 from cw_hub.matches import planning, results
 from cw_hub.matches.jobs import Worker
-from cw_hub.operation import maintenance
+from cw_hub.operation import scheduler as operation_scheduler
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import Resources, opened
 from cw_hub.operation.settings import read_settings
@@ -124,7 +124,7 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealHub]:
 
 def slots(resources: Resources) -> int:
     with resources.database.reading() as session:
-        return maintenance.live_slots(session)
+        return operation_scheduler.live_slots(session)
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from cw_hub.competitions import service as competitions_service
 from cw_hub.competitions.daily.service import GAME
 from cw_hub.context import utc_now
 from cw_hub.matches import results
-from cw_hub.matches.replays import viewed_key
+from cw_hub.matches.stored_replays import viewed_key
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import opened
 from cw_hub.operation.settings import read_settings

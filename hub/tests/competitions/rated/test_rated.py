@@ -19,7 +19,7 @@ from cw_hub.competitions.rated import service as rated_service
 from cw_hub.matches import planning, results
 from cw_hub.matches.jobs import Worker
 from cw_hub.matches.results import BattleResult, Claim
-from cw_hub.operation import maintenance
+from cw_hub.operation import scheduler
 from cw_hub.operation.resources import Resources
 from cw_hub.players.messages import SlotResult
 from cw_hub.site.formats import MATCH_TYPES
@@ -58,7 +58,7 @@ class Arena:
 
     def see_worker(self, slots: int) -> None:
         with self.resources.database.writing() as session:
-            maintenance.see_worker(session, f"worker-{slots}", "1", slots)
+            scheduler.see_worker(session, f"worker-{slots}", "1", slots)
 
     def add_people(self, number: int) -> None:
         """Add people, each with a bot that needs no service."""

@@ -18,10 +18,10 @@ from cw_hub.competitions.rated.standings import (
     LeaderboardPage,
     Row,
     SortKey,
-    Wanted,
+    StandingsFilter,
 )
 from cw_hub.matches import listings, lookup
-from cw_hub.operation import maintenance
+from cw_hub.operation import scheduler
 from cw_hub.pages.request import Remembered
 from cw_hub.site.formats import MATCH_TYPES
 from cw_hub.site.processes import begin_site
@@ -61,7 +61,7 @@ def test_pages_and_ticks_ask_as_much_for_a_thousand_bots_as_for_ten(site: Site, 
     assert asked["/bot/bot-0"] == asked["/bot/bot-3"] == 8
     assert asked == dict(zip(PATHS, (7, 8, 8, 3, 3), strict=True))
     with statements(site) as seen, site.resources.database.writing() as session:
-        maintenance.see_worker(session, "worker", "1", 1)
+        scheduler.see_worker(session, "worker", "1", 1)
         assert pairing.plan(session) == 2
     assert len([one for one in seen if not one.startswith("BEGIN")]) == 38
 
@@ -104,19 +104,19 @@ def test_each_page_of_the_leaderboard_has_the_ranks_of_the_whole(site: Site) -> 
             competitions_service.facts_of(rated_service.rated_competitions(session)[0]),
         )
 
-        def read(wanted: Wanted) -> LeaderboardPage:
+        def read(wanted: StandingsFilter) -> LeaderboardPage:
             return standings.board(session, counts, facts, wanted, now)
 
         ranking = []
         for page in (1, 2, 3):
-            board = read(Wanted(page=page))
+            board = read(StandingsFilter(page=page))
             assert (board.page, board.pages) == (page, 3)
             ranking += [(row.name, row.rank) for row in board.rows]
-        assert read(Wanted(page=9)).page == 3
+        assert read(StandingsFilter(page=9)).page == 3
         assert ranking == expected
         # Those who have played within the days that are chosen keep their ranks in each order.
         for sort in SORTS:
-            chosen = [read(Wanted(days=30, sort=sort, page=page)).rows for page in (1, 2)]
+            chosen = [read(StandingsFilter(days=30, sort=sort, page=page)).rows for page in (1, 2)]
             rows = [row for part in chosen for row in part]
             assert {(row.name, row.rank) for row in rows} <= set(expected)
             assert len({row.name for row in rows}) == len(rows) > standings.PER_PAGE

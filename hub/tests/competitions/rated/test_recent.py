@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from cw_hub.competitions.rated.standings import Beside, HouseBot, Recent, recent_in
+from cw_hub.competitions.rated.standings import HouseBot, Recent, RowExtras, recent_in
 
 
 def seat(rank: int, mu: float, winners: int = 1) -> SimpleNamespace:
@@ -22,7 +22,7 @@ def test_who_has_played_once_has_no_trend() -> None:
 
 
 def test_the_house_bots_below_a_rating_are_passed() -> None:
-    more = Beside({}, [HouseBot("RandomBot", 900.0), HouseBot("RusherBot", 1300.0)])
+    more = RowExtras({}, [HouseBot("RandomBot", 900.0), HouseBot("RusherBot", 1300.0)])
     assert more.passed_by(1300.0) == ["RandomBot"]
     assert more.passed_by(1300.1) == ["RandomBot", "RusherBot"]
     assert more.recent_of(7) == Recent()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import requests
 
-from cw_hub.accounts import cards, tickets
-from cw_hub.accounts.cards import (
+from cw_hub.accounts import login_cards, tickets
+from cw_hub.accounts.login_cards import (
     HOST_LIFETIME,
     UNKNOWN_CARD,
     WRONG_LENGTH,
@@ -206,11 +206,11 @@ def test_the_team_and_the_host_are_known_by_their_actor(
         team = enter_by_card(session, rows.id, TOKEN)
         host = enter_by_card(session, rows.id, OF_HOST)
     with database.reading() as session:
-        alpha = cards.find_team(session, "t1", team.ticket)
+        alpha = login_cards.find_team(session, "t1", team.ticket)
         assert alpha is not None
         assert (alpha.slug, alpha.name, alpha.team_id) == ("alpha", "Alpha", rows.teams["Alpha"])
-        assert cards.find_team(session, "t1", host.ticket) is None
-        assert cards.find_host(session, "t1", team.ticket) is None
-        assert cards.find_host(session, "t1", host.ticket) is not None
+        assert login_cards.find_team(session, "t1", host.ticket) is None
+        assert login_cards.find_host(session, "t1", team.ticket) is None
+        assert login_cards.find_host(session, "t1", host.ticket) is not None
     with database.writing() as session, pytest.raises(RefusedCard):
         enter_by_card(session, rows.id + 1, TOKEN)

@@ -27,7 +27,7 @@ from cw_hub.matches import jobs as matches_jobs
 from cw_hub.matches import planning, results
 from cw_hub.matches.jobs import Attempt, Worker
 from cw_hub.matches.planning import Plan, Seat
-from cw_hub.matches.replays import own_key, replay_key, viewed_key
+from cw_hub.matches.stored_replays import own_key, replay_key, viewed_key
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import Resources, open_resources
 from cw_hub.operation.settings import HubSettings

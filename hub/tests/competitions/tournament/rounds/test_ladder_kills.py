@@ -14,7 +14,7 @@ from sqlalchemy import func, select
 
 from cw.league.ladder import POINTS
 from cw_hub.context import utc_now
-from cw_hub.matches.replays import objects_of
+from cw_hub.matches.stored_replays import objects_of
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import Resources, opened
 from cw_hub.operation.settings import HubSettings, read_settings

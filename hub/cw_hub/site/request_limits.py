@@ -6,11 +6,10 @@ from typing import Final, cast
 
 from flask import Flask, Response, g, request
 
-from cw_hub.accounts import own_limits, place_of_request
+from cw_hub.accounts import limits_of_request, place_of_request
 from cw_hub.accounts import service as accounts_service
 from cw_hub.accounts.actor import actor
-from cw_hub.accounts.own_limits import OwnAmount
-from cw_hub.accounts.registration_limits import MoreIfInvited, registrant
+from cw_hub.accounts.limits_of_request import MoreIfInvited, OwnAmount, registrant
 from cw_hub.bots import service as bots_service
 from cw_hub.pages import limiter
 from cw_hub.pages.limiter import Limit, network
@@ -354,7 +353,7 @@ def all_limits(app: Flask) -> tuple[Limit, ...]:
 def install(app: Flask, storage: str) -> None:
     """Register the limits, which are applied before an app's views."""
     limiter.install(app, storage, all_limits(app), is_exempt)
-    own_limits.install(app, lockable())
+    limits_of_request.refuse_locked_activities(app, lockable())
     app.after_request(give_back_guess)
 
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from cw.arena.sandbox.bubblewrap import SCRATCH
-from cw.arena.sandbox.limits import ResourceLimits, size
-from cw.arena.sandbox.shares import NO_SHARE, Share
+from cw.arena.sandbox.cgroups import NO_SHARE, Share
+from cw.arena.sandbox.set_limits import ResourceLimits, size
 
 CAUSE: Final = "limit"
 """Cause of the fault of a program that was ended by a limit."""

@@ -84,7 +84,7 @@ class Ticker:
             if self._clock.is_right(resources):
                 self._steps.do(resources, reaps=self._elapsed() >= self._reaps_from)
                 with resources.database.writing() as session:
-                    heartbeats.note(session, heartbeats.TICK, resources.clock())
+                    heartbeats.record(session, heartbeats.TICK, resources.clock())
         except DBAPIError as error:
             if is_away(error):
                 # An outage longer than a lease lets all leases expire, though all workers are live

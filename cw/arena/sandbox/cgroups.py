@@ -21,7 +21,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from cw.arena.processes import KILL as SIGKILL
 from cw.arena.sandbox.folders import remove_later, remove_tree
-from cw.arena.sandbox.limits import ResourceLimits, size
+from cw.arena.sandbox.set_limits import ResourceLimits, size
 from cw.errors import Failure
 
 PROC: Final = Path("/proc")
@@ -157,7 +157,7 @@ Values: TypeAlias = Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ControlGroup:
     """A control group in which we can create others, and the controllers available in them."""
 
     folder: Path
@@ -260,7 +260,7 @@ def free_of_bounds() -> str:
 
 
 @cache
-def places() -> tuple[Place, ...]:
+def places() -> tuple[ControlGroup, ...]:
     """Return the places where groups can be created: one per controller, or one for all.
 
     Places are found by creating a group. Version 2 is used if it has processes and memory,
@@ -274,10 +274,10 @@ def places() -> tuple[Place, ...]:
     return places_of(mounted, memberships)
 
 
-def places_of(mounted: str, memberships: str) -> tuple[Place, ...]:
+def places_of(mounted: str, memberships: str) -> tuple[ControlGroup, ...]:
     """Return a host's places, from its mounts and our own group memberships."""
-    unified: list[Place] = []
-    single: list[Place] = []
+    unified: list[ControlGroup] = []
+    single: list[ControlGroup] = []
     for mount in map(_Mount.read, mounted.splitlines()):
         if mount.kind == "cgroup2":
             unified += _unified(mount, _own(memberships, ""))
@@ -322,7 +322,7 @@ def _own(memberships: str, controller: str) -> str:
     return "/"
 
 
-def _unified(mount: _Mount, group: str) -> Iterator[Place]:
+def _unified(mount: _Mount, group: str) -> Iterator[ControlGroup]:
     """Yield the nearest group above our own in which bots can be limited.
 
     If there is none, our own group is turned into one: a service with a systemd-delegated group, or
@@ -341,10 +341,10 @@ def _unified(mount: _Mount, group: str) -> Iterator[Place]:
         yield usable
 
 
-def _unified_at(place: Path) -> Place | None:
+def _unified_at(place: Path) -> ControlGroup | None:
     controllers = _passed_on(place)
     usable = {"memory", "pids"} <= controllers and _allows(place)
-    return Place(place, controllers, unified=True) if usable else None
+    return ControlGroup(place, controllers, unified=True) if usable else None
 
 
 def _vacate(group: Path) -> bool:
@@ -382,11 +382,11 @@ def _passed_on(place: Path) -> frozenset[str]:
     return frozenset(CONTROLLERS) & frozenset(controllers)
 
 
-def _single(mount: _Mount, memberships: str) -> Iterator[Place]:
+def _single(mount: _Mount, memberships: str) -> Iterator[ControlGroup]:
     for name in CONTROLLERS:
         folder = mount.folder(_own(memberships, name))
         if name in mount.options and _allows(folder):
-            yield Place(folder, frozenset({name}), unified=False)
+            yield ControlGroup(folder, frozenset({name}), unified=False)
 
 
 def _allows(place: Path) -> bool:
@@ -403,7 +403,7 @@ def _allows(place: Path) -> bool:
     return writable
 
 
-def _new_group(place: Place, name: str, limits: ResourceLimits) -> Path:
+def _new_group(place: ControlGroup, name: str, limits: ResourceLimits) -> Path:
     group = place.folder / name
     group.mkdir()
     for file, value in place.values(limits).items():
