@@ -1,4 +1,4 @@
-"""All errors that the arena raises deliberately, and safe display of untrusted text in messages."""
+"""The common errors of the arena, and the safe display of untrusted text in messages."""
 
 from __future__ import annotations
 

@@ -159,7 +159,7 @@ def how_to_build(source: Path) -> str:
 
 
 def quoted(argument: str) -> str:
-    """Return an argument quoted for the shell."""
+    """Put an argument in double quotes if it contains a space; escape nothing."""
     return f'"{argument}"' if " " in argument else argument
 
 

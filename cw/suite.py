@@ -64,7 +64,7 @@ class Subject:
 
     @property
     def numbers(self) -> list[int]:
-        """The numbers of players to test: two, and another one if the game allows it."""
+        """The first two of 2, 3 and 4 players that the game allows; otherwise its lowest number."""
         seats = self.game.rules.seats
         return [number for number in (2, 3, 4) if number in seats][:2] or [seats[0]]
 

@@ -291,7 +291,7 @@ class Credit:
 
 @dataclass(frozen=True, slots=True)
 class Credits:
-    """A site's ids and owners for a match and its players."""
+    """The id that a site gives a match, and the ids and owners of its bots."""
 
     match_id: str
     players: Sequence[Credit]

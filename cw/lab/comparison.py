@@ -1,7 +1,7 @@
-"""Compares two bots: plays pairs of matches until a sequential test tells which one is stronger.
+"""Compares two bots: plays pairs of matches until a sequential test decides, or up to a limit.
 
-Its state is a function of the finished matches, taken pair by pair in the order of their seeds. So
-it depends neither on the order in which they end, nor on how often it was interrupted.
+Its state is a function of the finished matches, taken pair by pair in the order of their seeds, so
+neither the order in which matches finish nor interruptions affect it.
 """
 
 from __future__ import annotations
@@ -442,7 +442,7 @@ def sentence(comparison: Comparison) -> str:
 
 
 def advice(line_up: LineUp) -> str:
-    """Return the end of the sentence about bots that repeat one match: how to avoid that."""
+    """Return the end of the message about a repeated match: how to avoid it, if possible."""
     if option := varying_option(line_up):
         return f"; vary the start with `--option {option}`"
     has_room = len(line_up.bots) + 1 in load_game(line_up.game).rules.seats

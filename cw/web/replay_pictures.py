@@ -84,7 +84,7 @@ class Animations:
 
 
 class Making:
-    """An animation that is made in a thread."""
+    """An animation being made in a thread; later its GIF file, or the error that stopped it."""
 
     def __init__(self, key: Key, file: StoredFile, clock: Clock) -> None:
         """Start the thread."""

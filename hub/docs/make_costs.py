@@ -15,7 +15,7 @@ sys.path.insert(0, str(ROOT))
 
 from flask import Flask  # noqa: E402
 
-from cw_hub.accounts.limits_of_request import (  # noqa: E402
+from cw_hub.accounts.account_limits import (  # noqa: E402
     INVITED,
     MoreIfInvited,
     OwnAmount,
@@ -24,8 +24,8 @@ from cw_hub.accounts.limits_of_request import (  # noqa: E402
 from cw_hub.operation.queue import CeleryQueue  # noqa: E402
 from cw_hub.operation.resources import opened  # noqa: E402
 from cw_hub.operation.settings import HubSettings  # noqa: E402
-from cw_hub.pages import limiter as counting  # noqa: E402
-from cw_hub.pages.limiter import OTHERS, Limit  # noqa: E402
+from cw_hub.pages import request_counts  # noqa: E402
+from cw_hub.pages.request_counts import OTHERS, Limit  # noqa: E402
 from cw_hub.site import request_limits  # noqa: E402
 from cw_hub.site.application import create_hub  # noqa: E402
 
@@ -42,7 +42,7 @@ OF_PASSWORDS: Final = "as log-in"
 """Stands for the limits of passwords where a route has others too."""
 
 COUNTED_FOR: Final[Mapping[object, str]] = {
-    counting.network: "address",
+    request_counts.network: "address",
     request_limits.user: "account",
     request_limits.bot: "bot",
     request_limits.team: "team",

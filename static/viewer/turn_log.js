@@ -6,7 +6,7 @@ import { element } from "../shared/dom.js";
 const PART = 200;
 
 /**
- * @typedef {import("./turns.js").Source} Source
+ * @typedef {import("./turn_list.js").Source} Source
  */
 
 /** Shows a match turn by turn. */

@@ -20,7 +20,7 @@ const MOST_LISTED = 24;
  */
 
 /** The events of a turn as a list; an open traceback stays open in later turns. */
-export class Happenings {
+export class TurnSummary {
   /** @param {HTMLElement} list */
   constructor(list) {
     this.list = list;

@@ -9,7 +9,7 @@ import { Latency } from "./details.js";
 import { byId } from "./elements.js";
 import { endingOf } from "./ending.js";
 import { gameOf } from "./games/game.js";
-import { Happenings } from "./turn_summary.js";
+import { TurnSummary } from "./turn_summary.js";
 import { Output } from "./output.js";
 import { Outline } from "./outline.js";
 import { Overview } from "./overview.js";
@@ -20,7 +20,7 @@ import { Room } from "./room.js";
 import { Scrubber } from "./scrubber.js";
 import { Share } from "./share.js";
 import { Stage } from "./stage.js";
-import { TurnList } from "./turns.js";
+import { TurnList } from "./turn_list.js";
 import { TurnLog } from "./turn_log.js";
 
 /** Shows replays, one after the other. */
@@ -38,14 +38,14 @@ export class Viewer {
       choose: () => this.saveAddress(),
     });
     this.turnList = new TurnList(byId("turn-scroller"), byId("turn-list"), visit);
-    /** @type {import("./turns.js").Source | null} */
+    /** @type {import("./turn_list.js").Source | null} */
     this.source = null;
     const log = document.querySelector("#turn-log");
     if (log instanceof HTMLDetailsElement) {
       new TurnLog(log, () => this.source && { source: this.source, last: this.overview.horizon });
     }
     this.latency = new Latency(visit);
-    this.happenings = new Happenings(byId("happened"));
+    this.happenings = new TurnSummary(byId("happened"));
     this.output = new Output();
     this.outline = new Outline(byId("outline"));
     this.announcer = new Announcer(byId("announcer"));

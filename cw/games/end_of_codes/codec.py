@@ -113,7 +113,7 @@ class FaultDocument(msgspec.Struct, frozen=True):
 
 
 class PlayerDocument(msgspec.Struct, frozen=True):
-    """A player of a state."""
+    """A player, as listed in a state document."""
 
     userid: Id
     username: str

@@ -25,7 +25,7 @@ from cw_hub.accounts import service as accounts_service
 from cw_hub.accounts.actor import actor, enter, leave, player, players_only
 from cw_hub.accounts.service import Passwords
 from cw_hub.accounts.tickets import LinkKind
-from cw_hub.pages import limiter
+from cw_hub.pages import request_counts
 from cw_hub.pages.layout import notice
 from cw_hub.pages.request import one_reading, resources
 from cw_hub.store.database import Writing
@@ -125,7 +125,7 @@ def is_password(account: accounts_service.Account, password: str) -> bool:
 
 def fail(user_id: int | None) -> None:
     """Count and log a wrong password."""
-    limiter.note_wrong_password()
+    request_counts.note_wrong_password()
     note("wrong password", user_id)
 
 
@@ -246,7 +246,7 @@ def forgot() -> ResponseReturnValue:
 def reset(ticket: str) -> ResponseReturnValue:
     """Choose a new password after following a link."""
     if not is_open("reset", ticket):
-        limiter.note_wrong_link()
+        request_counts.note_wrong_link()
         return expired(RESET_EXPIRED)
     form = forms.ResetForm(request.form)
     if request.method == "GET":

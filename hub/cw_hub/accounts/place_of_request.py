@@ -10,8 +10,8 @@ from typing import Final
 from flask import Response, after_this_request, current_app, request
 
 from cw_hub.accounts import known_places
-from cw_hub.pages.limiter import network
 from cw_hub.pages.request import one_reading, resources
+from cw_hub.pages.request_counts import network
 
 LASTS: Final = timedelta(days=365)
 """Lifetime of the browser cookie."""

@@ -39,8 +39,8 @@ from cw_hub.accounts.pages import (
 from cw_hub.accounts.pages import routes as account_routes
 from cw_hub.accounts.tickets import NewToken
 from cw_hub.pages.layout import COUNTRIES, folder_of_flags, notice, show_once
-from cw_hub.pages.limiter import note_done
 from cw_hub.pages.request import one_reading, resources
+from cw_hub.pages.request_counts import note_done
 from cw_hub.pages.security import LARGEST_PICTURE
 
 routes = Blueprint("settings", __name__, url_prefix="/settings")

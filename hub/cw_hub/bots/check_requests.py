@@ -14,7 +14,7 @@ from cw_hub.bots.checks import TooOften
 from cw_hub.bots.service import CHECK, BotView, Checked
 from cw_hub.operation.queue import CHECKS, PROGRAMS
 from cw_hub.operation.resources import Resources
-from cw_hub.pages import limiter
+from cw_hub.pages import request_counts
 from cw_hub.pages.request import resources
 
 CONFIRM: Final = "Please confirm your email address before you register a bot."
@@ -23,7 +23,7 @@ UNCONFIRMED: Final = "Please confirm your email address before your bot is check
 
 def visitor() -> str:
     """Return a hash of the client's IP address, which must not appear in jobs or their log."""
-    return sha256(limiter.network().encode()).hexdigest()[:16]
+    return sha256(request_counts.network().encode()).hexdigest()[:16]
 
 
 def claim_check(url: str, requests: int = checks.CHECK) -> None:
@@ -44,7 +44,7 @@ def claim_for(owner: str, url: str, requests: int = checks.CHECK) -> None:
             checks.claim(reading, hub.rate_counts, owner, url, requests)
     except TooOften as error:
         ends = hub.rate_counts.ends(error.limit, *error.key) or hub.clock() + timedelta(minutes=1)
-        limiter.refuse(error.limit, ends)
+        request_counts.refuse(error.limit, ends)
 
 
 def claim_bot(bot: BotView, requests: int = checks.CHECK) -> None:
@@ -65,7 +65,7 @@ def send_check(bot: int, *, is_program: bool = False) -> bool:
 
 
 def send_unasked(hub: Resources, bot: Checked) -> None:
-    """Queue a check of a bot that its owner has not requested."""
+    """Queue a check that the bot's owner did not request."""
     hub.queue.send(CHECK, bot.id, queue=queue_of(is_program=bot.is_program))
 
 

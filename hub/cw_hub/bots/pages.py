@@ -35,9 +35,9 @@ from cw_hub.bots.programs import why_off
 from cw_hub.bots.service import OF_ITS_OWN, BotView, Competing, NewBot, Registered
 from cw_hub.pages import polls
 from cw_hub.pages.layout import machine_time, notice, show_once
-from cw_hub.pages.limiter import note_done
 from cw_hub.pages.polls import Polled
 from cw_hub.pages.request import one_reading, resources
+from cw_hub.pages.request_counts import note_done
 
 NAMED: Final = "The bot name must only contain letters, numbers, and hyphens"
 

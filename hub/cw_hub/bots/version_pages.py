@@ -33,8 +33,8 @@ from cw_hub.bots.service import OF_ITS_OWN, BotView, NewBot
 from cw_hub.bots.versions import Upload, Version
 from cw_hub.operation.resources import Resources
 from cw_hub.pages.layout import notice, part_of_page
-from cw_hub.pages.limiter import note_done
 from cw_hub.pages.request import one_reading, resources, whole_number
+from cw_hub.pages.request_counts import note_done
 from cw_hub.players import packages
 from cw_hub.players.packages import LARGEST, NO_FILE, Package
 from cw_hub.store.objects import ObjectStore

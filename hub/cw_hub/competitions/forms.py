@@ -15,8 +15,8 @@ from cw_hub.accounts import picture_uploads
 from cw_hub.competitions import service as competitions_service
 from cw_hub.competitions.service import CompetitionFacts
 from cw_hub.pages.layout import notice
-from cw_hub.pages.limiter import note_done
 from cw_hub.pages.request import resources
+from cw_hub.pages.request_counts import note_done
 
 OPTIONS_HINT: Final = 'A JSON object such as {"size": 5}. Default: the usual options of the game.'
 
@@ -35,7 +35,7 @@ class SettingField:
     """For a field of kind `choice`; the first is the default."""
 
     def read(self, text: str) -> Any:
-        """Parse a setting's value; raise UsageError if it is not JSON."""
+        """Parse a field's text according to its kind; raise UsageError for invalid JSON."""
         if self.kind == "flag":
             return text == "true"
         if self.kind != "json":

@@ -33,9 +33,9 @@ from cw_hub.matches.match_types import NO_PART, MatchPart, MatchType, MatchView
 from cw_hub.matches.pages import shown_kinds
 from cw_hub.pages import polls
 from cw_hub.pages.layout import notice, part_of_page
-from cw_hub.pages.limiter import allowance, note_done
 from cw_hub.pages.polls import Polled
 from cw_hub.pages.request import one_reading, resources, whole_number
+from cw_hub.pages.request_counts import allowance, note_done
 from cw_hub.store.database import Reading
 
 challenge_routes = Blueprint("challenges", __name__)

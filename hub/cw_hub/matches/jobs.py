@@ -67,7 +67,7 @@ def spec_of(
 
 
 def bot_of(seat: ClaimedSeat, wire_id: str, *, is_signed: bool) -> BotSpec:
-    """Return a slot's occupant for the arena; a web service gets the ids of its match and itself.
+    """Return the spec of the bot in a seat; a web service's includes its match's id and its own.
 
     If requests are signed, a web service whose team has not fetched a secret is absent. So is one
     with an invalid URL, so that the match does not fail for the others.

@@ -82,7 +82,7 @@ class BotChoice:
 
 
 def bots_of_people(session: Session, choice: BotChoice, cut: PageRequest) -> Part[BotView]:
-    """Return a part of the bots of users and of the house, the newest first."""
+    """Return part of the list of users' and house bots that match a filter, newest first."""
     wanted = select(Bot, User.username).join(User, User.id == Bot.user_id)
     if choice.game:
         wanted = wanted.where(Bot.game == choice.game)

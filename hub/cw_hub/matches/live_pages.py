@@ -49,7 +49,7 @@ HIDDEN: Final = Answer(
 
 
 def wanted(match_id: str) -> Wish:
-    """Return what is requested; an invalid number means that no turns are known."""
+    """Parse the query string of a page's request; an invalid `after` counts as not given."""
     text, run = request.args.get("after", ""), request.args.get("run", "")[:LONGEST_RUN]
     is_number = text.isascii() and text.isdigit() and len(text) <= LONGEST_NUMBER
     return Wish(match_id, run, int(text) if is_number else None)

@@ -121,7 +121,7 @@ class ClientAddress:
     """WSGI middleware that sets the client's IP address; trusts headers of known proxies only."""
 
     def __init__(self, app: Callable[..., Any], networks: Iterable[str]) -> None:
-        """Wrap a WSGI app."""
+        """Wrap a WSGI app; proxies in `networks` are trusted."""
         self._app = app
         self._forwarded = ProxyFix(self._answer, x_for=1, x_proto=1)
         self._networks = [ip_network(network) for network in networks]

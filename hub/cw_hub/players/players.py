@@ -197,9 +197,9 @@ class Players:
         self._watching = False
 
     def play(self, task: Task, programs: Iterable[Program] = ()) -> Play:
-        """Return a task for a player, with the programs that take part in it.
+        """Return a `Play` that will run a task on a player, with the programs that take part in it.
 
-        Each program is taken from the iterable when it is sent.
+        Nothing is sent yet; each program is taken from the iterable only when it is sent.
         """
         return Play(self, task, programs)
 

@@ -15,7 +15,7 @@ from cw.errors import ArenaError
 from cw.server.app import REFUSALS
 from cw_hub import api
 from cw_hub.accounts.actor import VISITOR, actor
-from cw_hub.pages import layout, limiter
+from cw_hub.pages import layout, request_counts
 from cw_hub.pages.request import resources
 from cw_hub.pages.security import SCRIPTED, family
 from cw_hub.site.monitoring import masked_path
@@ -85,13 +85,13 @@ def expire(_error: CSRFError) -> Response:
 
 def refuse_more() -> Response:
     """Respond to a client over a rate limit; say when the limit ends."""
-    moment = limiter.retry_at()
+    moment = request_counts.retry_at()
     now = resources().clock()
     seconds = max(1, int((moment - now).total_seconds()))
-    words = limiter.too_many_words(moment)
+    words = request_counts.too_many_words(moment)
     if api.is_for_programs():
         message = escape(words).striptags()
-        response = api.refusal(429, message, limit=limiter.met(), retry_after=seconds)
+        response = api.refusal(429, message, limit=request_counts.met(), retry_after=seconds)
     else:
         response = answer(429, "Too many requests", words)
     response.headers["Retry-After"] = str(seconds)

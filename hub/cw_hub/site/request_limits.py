@@ -6,14 +6,14 @@ from typing import Final, cast
 
 from flask import Flask, Response, g, request
 
-from cw_hub.accounts import limits_of_request, place_of_request
+from cw_hub.accounts import account_limits, place_of_request
 from cw_hub.accounts import service as accounts_service
+from cw_hub.accounts.account_limits import MoreIfInvited, OwnAmount, registrant
 from cw_hub.accounts.actor import actor
-from cw_hub.accounts.limits_of_request import MoreIfInvited, OwnAmount, registrant
 from cw_hub.bots import service as bots_service
-from cw_hub.pages import limiter
-from cw_hub.pages.limiter import Limit, network
+from cw_hub.pages import request_counts
 from cw_hub.pages.request import one_reading, resources
+from cw_hub.pages.request_counts import Limit, network
 
 READS: Final = "120 per minute"
 READS_WITH_TOKEN: Final = "300 per minute"  # noqa: S105
@@ -148,7 +148,7 @@ def give_back_guess(response: Response) -> Response:
     passwords than the limit allows.
     """
     if request.endpoint in WITH_PASSWORD and not g.get("wrong_password"):
-        limiter.give_back_of(GUESSES)
+        request_counts.give_back_of(GUESSES)
     return response
 
 
@@ -352,8 +352,8 @@ def all_limits(app: Flask) -> tuple[Limit, ...]:
 
 def install(app: Flask, storage: str) -> None:
     """Register the limits, which are applied before an app's views."""
-    limiter.install(app, storage, all_limits(app), is_exempt)
-    limits_of_request.refuse_locked_activities(app, lockable())
+    request_counts.install(app, storage, all_limits(app), is_exempt)
+    account_limits.refuse_locked_activities(app, lockable())
     app.after_request(give_back_guess)
 
 

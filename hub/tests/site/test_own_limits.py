@@ -6,7 +6,7 @@ import pytest
 import requests
 
 from cw_hub.accounts import administration, personal_limits
-from cw_hub.accounts.limits_of_request import LOCKED
+from cw_hub.accounts.account_limits import LOCKED
 from hub.tests.conftest import ON_SQLITE
 from hub.tests.program import make_admin
 from hub.tests.sites import Site, Visitor, words_of

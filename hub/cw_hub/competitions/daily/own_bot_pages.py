@@ -40,8 +40,8 @@ from cw_hub.competitions.daily.history import problem, sentence
 from cw_hub.competitions.daily.service import GAME
 from cw_hub.operation.queue import PROBES
 from cw_hub.pages.layout import machine_time, notice, part_of_page
-from cw_hub.pages.limiter import note_done
 from cw_hub.pages.request import resources
+from cw_hub.pages.request_counts import note_done
 from cw_hub.players.packages import Package
 
 family: Final = Blueprint("bot_settings", __name__, url_prefix="/bots/end-of-codes")
@@ -209,9 +209,9 @@ def probe(bot: GraderBot) -> None:
 
 
 def send_probe(bot: GraderBot) -> None:
-    """Enqueue a probe, unless its host gets too many requests or earlier probes are unfinished.
+    """Queue a probe of a bot, unless its host, the user or the visitor has reached a limit.
 
-    Without a confirmed email address, a user gets only the first probe.
+    Without a confirmed email address, only a bot never probed before is probed, once an hour.
     """
     hub = resources()
     owner = checks.owner_named(player().user_id)

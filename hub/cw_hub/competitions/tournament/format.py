@@ -9,7 +9,7 @@ from typing import Final
 from sqlalchemy import func, select
 
 from cw.errors import UsageError
-from cw_hub.accounts import limits_of_request
+from cw_hub.accounts import account_limits
 from cw_hub.competitions import service as competitions_service
 from cw_hub.competitions.format import MOST_NEWS, Format, Leader, NewCompetition, NewsItem, Settings
 from cw_hub.competitions.forms import SettingField, show_all
@@ -210,7 +210,7 @@ class Tournament(Format):
         """Set up the tournament pages of an application."""
         ladder.install(app)
         team_pages.install(app)
-        limits_of_request.install_invitations(app, people.invited_to)
+        account_limits.install_invitations(app, people.invited_to)
 
 
 FORMAT: Final = Tournament()

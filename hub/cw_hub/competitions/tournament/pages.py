@@ -54,7 +54,7 @@ from cw_hub.competitions.tournament.views import (
     playing_teams,
 )
 from cw_hub.competitions.tournament.words import plain
-from cw_hub.pages import limiter, polls
+from cw_hub.pages import polls, request_counts
 from cw_hub.pages.layout import address_with, notice, part_of_page
 from cw_hub.pages.polls import Polled
 from cw_hub.pages.request import one_reading, resources, whole_number
@@ -446,7 +446,7 @@ def join(slug: str) -> ResponseReturnValue:
             home = home_group(session, entered.team_id) if entered.team_id else None
     except RefusedCard as error:
         if isinstance(error, UnknownCard):
-            limiter.note_wrong_card()
+            request_counts.note_wrong_card()
         return refusal_page(tournament, token, str(error))
     if entered.kind == "host":
         address = url_for("host.page", slug=slug)
@@ -512,7 +512,7 @@ def invited(code: str) -> Invited:
         invitation = people.find_by_code(reading, code)
         tournament = invitation and views.find(reading, invitation.slug)
     if not invitation or not tournament:
-        limiter.note_wrong_link()
+        request_counts.note_wrong_link()
         abort(404, NO_INVITATION)
     return Invited(invitation, tournament)
 

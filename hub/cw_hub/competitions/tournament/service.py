@@ -372,7 +372,7 @@ TOO_LATE: Final = "The tournament has not ended within the last hour: nothing ca
 
 
 def end_to_undo(session: Session, competition: int) -> Event | None:
-    """Return the end of a tournament that can be undone, or None."""
+    """Return the event that ended a tournament; None if it has not ended or cannot be resumed."""
     is_end = and_(Event.competition_id == competition, Event.kind == "end")
     recent = Event.applied_at > session.now() - UNDONE_FOR
     query = select(Event).where(is_end, recent, Event.group_id.is_(None))

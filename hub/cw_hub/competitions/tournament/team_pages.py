@@ -47,8 +47,8 @@ from cw_hub.matches.pages import shown_kinds
 from cw_hub.operation.resources import Resources
 from cw_hub.pages.forms import is_slug
 from cw_hub.pages.layout import notice, show_once
-from cw_hub.pages.limiter import allowance, note_done
 from cw_hub.pages.request import one_reading, resources
+from cw_hub.pages.request_counts import allowance, note_done
 from cw_hub.players import packages
 from cw_hub.players.programs import Room
 from cw_hub.store.database import Reading

@@ -30,9 +30,9 @@ from cw_hub.matches import friendly, friendly_pages, lookup
 from cw_hub.matches.friendly import ChallengeView, NoneLeft
 from cw_hub.matches.friendly_pages import begin_practice
 from cw_hub.matches.pages import shown_kinds
-from cw_hub.pages import limiter
-from cw_hub.pages.limiter import note_done
+from cw_hub.pages import request_counts
 from cw_hub.pages.request import one_reading, resources, whole_number
+from cw_hub.pages.request_counts import note_done
 from cw_hub.players.packages import Package
 from cw_hub.site.api import facts
 from cw_hub.site.api.documents import (
@@ -371,7 +371,7 @@ def begin_challenge(bot_id: str, body: Challenge) -> ChallengeFacts:
             resources(), player().user_id, own.id, opponent.id, body.matches
         )
     except NoneLeft as error:
-        limiter.refuse(error.limit, error.until)
+        request_counts.refuse(error.limit, error.until)
     except (UsageError, CapacityError) as error:
         abort(409, str(error))
     return challenge_facts(friendly_pages.read_challenge(challenge))

@@ -17,8 +17,8 @@ from cw_hub.accounts.actor import actor
 from cw_hub.accounts.github import NEXT
 from cw_hub.accounts.pages import next_path
 from cw_hub.pages.layout import Application
-from cw_hub.pages.limiter import network
 from cw_hub.pages.request import one_reading
+from cw_hub.pages.request_counts import network
 from cw_hub.store.database import Reading
 
 LOCKED: Final = "An admin has locked this for your account."
