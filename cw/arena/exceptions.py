@@ -327,7 +327,7 @@ def places(line: str) -> Iterator[LineOfFile]:
     """Yield the files with line numbers in a line, such as `bot.js:7`.
 
     >>> list(places("    at RandomBot.choose (/bot/bot.js:9:41)"))
-    [Place(file='/bot/bot.js', line=9)]
+    [LineOfFile(file='/bot/bot.js', line=9)]
     """
     for word in WORD.findall(line):
         if ending := PLACE.search(word):

@@ -138,7 +138,7 @@ def save(hub: Resources, bot: int, bot_id: str, package: Package, note: str) -> 
     Raises WrongStatus and CapacityError as `service.save_version` does.
     """
     upload = stored(hub.objects, bot_id, package, note)
-    with one_writing() as writing:
+    with hub.database.writing() as writing:
         return bots_service.save_version(writing, bot, upload)
 
 

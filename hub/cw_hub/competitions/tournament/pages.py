@@ -563,10 +563,10 @@ def taking_part(
     to: Invited, field: str, verb: Callable[..., Result], welcome: Callable[[Result], str]
 ) -> ResponseReturnValue:
     """Run a function that makes the user take part; welcome them, redirect to their team."""
-    hub, user = resources(), player()
+    user = player()
     try:
         with one_writing() as session:
-            about = (session, hub.clock, to.invitation, user.user_id)
+            about = (session, to.invitation, user.user_id)
             result = verb(*about)
     except UsageError as error:
         return invitation_page(to, {field: str(error)}), 422
@@ -593,12 +593,12 @@ def acting(
     slug: str, verb: Callable[..., Any], done: str, then: str, *values: Any
 ) -> ResponseReturnValue:
     """Run a member's action on a team, and show the result."""
-    hub, user = resources(), player()
+    user = player()
     with one_reading() as reading:
         tournament = tournament_or_404(reading, slug)
     try:
         with one_writing() as session:
-            about = (session, hub.clock, tournament.id, user.user_id, *values)
+            about = (session, tournament.id, user.user_id, *values)
             verb(*about)
         notice(done)
     except UsageError as error:

@@ -203,7 +203,10 @@ def test_of_two_who_rotate_at_once_one_is_refused(site: Site) -> None:
     bot = bot_of(site, rows)
     with resources.database.writing() as session:
         secret = team_bots.rotate(session, resources.sealer, bot)
-    with resources.database.writing() as session, pytest.raises(UsageError, match="meanwhile"):
+    with (
+        resources.database.writing() as session,
+        pytest.raises(UsageError, match="in the meantime"),
+    ):
         team_bots.rotate(session, resources.sealer, bot)
     assert secret_of(site, rows) == secret
 

@@ -85,7 +85,7 @@ def test_what_a_form_of_hosts_holds_is_what_its_function_takes(site: Site) -> No
     for name, action in ACTIONS.items():
         form = action.form(now=site.clock())
         values = form.arguments() | action.of_site(site.resources.settings)
-        signature(action.do).bind(None, site.clock, 1, **values)
+        signature(action.do).bind(None, 1, **values)
         typed = [value.metavar for value in action.form.parameters]
         assert all(typed) or not action.command, name
         assert bool(action.help) == bool(action.command), name
