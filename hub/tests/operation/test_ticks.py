@@ -129,7 +129,7 @@ def test_leases_that_ended_in_an_outage_may_be_renewed_after_it(
     assert claim is not None
     monkeypatch.setattr(ClockCheck, "is_right", lambda *_: True)
     with monkeypatch.context() as outage:
-        outage.setattr(results, "requeue", lambda _: raise_away())
+        outage.setattr(resources.database, "writing", lambda *_: raise_away())
         with pytest.raises(OperationalError):
             ticker.tick(resources)
     hub_clock.advance(lease.total_seconds() + 1)
