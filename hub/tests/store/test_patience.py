@@ -186,7 +186,7 @@ def test_pages_say_so_in_words_and_files_are_given_out_while_it_hangs(
         answers = [one.result() for one in futures]
     assert {status for status, _, _ in quick} == {200}
     assert {status for status, _, _ in answers} == {503}
-    assert all("cannot reach its store" in words for _, _, words in answers)
+    assert all("cannot reach its storage" in words for _, _, words in answers)
     # None of them waits a second time.
     assert max(seconds for _, seconds, _ in answers) < 2 * SECONDS
     with waiting(None):

@@ -50,7 +50,7 @@ def worker_url(postgresql_url: str) -> Iterator[str]:
 @pytest.fixture
 def worker(resources: Resources, worker_url: str) -> Iterator[Resources]:
     """What a worker holds on the same site."""
-    with closing(Database(worker_url)) as database:
+    with closing(Database(worker_url, clock=resources.clock)) as database:
         yield replace(resources, database=database)
 
 
