@@ -1,6 +1,6 @@
 """Through how many files a request runs: the table "Flows" of hub/docs/architecture.md.
 
-    CW_FLOWS=1 python -m pytest -n 0 -s hub/tests/flows.py     (-rP names the files too)
+    python -m pytest -n 0 -s hub/tests/flows.py     (-rP names the files too)
 
 Counted are the modules of the project of which a function is called from the request, or the
 command, to its answer; the layers below it that are not the hub's are named apart.
