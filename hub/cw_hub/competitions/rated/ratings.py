@@ -258,7 +258,8 @@ def add_totals(session: Session, competition: int, added: Mapping[TotalKey, Tota
         {**dict(zip(keys, (competition, *key), strict=True)), **totals._asdict()}
         for key, totals in sorted(added.items())
     ]
-    insert_or_add(session, RatingTotal, rows, Totals._fields)
+    if rows:
+        insert_or_add(session, RatingTotal, rows, Totals._fields)
 
 
 def standing_of(book: Book, bot: int) -> dict[str, Any]:

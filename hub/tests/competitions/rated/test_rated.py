@@ -316,6 +316,11 @@ def test_what_was_changed_is_named_and_written_anew(arena: Arena) -> None:
     assert run(arena, "verify", "chess")[0] != 0
 
 
+def test_ratings_without_matches_are_written_anew(arena: Arena) -> None:
+    assert run(arena, "rebuild") == (0, "code-battle: 0 matches\n")
+    assert run(arena, "verify") == (0, "The ratings match the results.\n")
+
+
 def test_a_tick_plays_real_matches_on_the_maps_of_the_library(
     resources: Resources, hub_clock: StillClock
 ) -> None:
